@@ -7,7 +7,7 @@ pub use cache::Cached;
 pub use window::Window;
 
 /// Why bytes could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 pub enum ReadError {
     /// The read reaches past the end of the medium.
     #[error("bytes {offset} to {end} lie past the end of the image, which has {len} bytes", end = offset.saturating_add(*wanted))]

@@ -1,0 +1,236 @@
+use super::{Fs, Geometry};
+use crate::disk::ReadAt;
+use crate::ext4::layout::{EXT4_MAGIC, Incompat, SUPERBLOCK_OFFSET, Superblock};
+use crate::ext4::{Error, Flaw, Place, Problem, checksum};
+use crate::units::{BlockNr, GroupNr};
+use serde::{Deserialize, Serialize};
+
+/// Which superblock to open a filesystem by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum SuperblockAt {
+    /// The primary, at byte 1024.
+    Primary,
+    /// The backup at the start of a group, with blocks of so many bytes.
+    Backup {
+        /// Group, from 1.
+        group: u32,
+        /// Bytes of a block.
+        block_size: u32,
+    },
+}
+
+/// Groups that have a backup superblock under every sparse rule but sparse_super2.
+const BACKUP_GROUPS: [u32; 8] = [1, 3, 5, 7, 9, 25, 27, 49];
+
+/// Whether the two bytes of an ext superblock's magic stand where one that starts at
+/// byte `offset` has them.
+pub fn ext_magic_at<R: ReadAt + ?Sized>(medium: &R, offset: u64) -> bool {
+    let mut magic = [0; 2];
+    medium.read_at(offset + 0x38, &mut magic).is_ok() && magic == EXT4_MAGIC.to_le_bytes()
+}
+
+impl SuperblockAt {
+    /// Byte offset of the superblock.
+    pub fn offset(self) -> u64 {
+        match self {
+            Self::Primary => SUPERBLOCK_OFFSET,
+            Self::Backup { block_size, .. } => self.block().0 * u64::from(block_size),
+        }
+    }
+
+    /// The block that a backup fills, counted in its own block size; 0 for the primary.
+    pub fn block(self) -> BlockNr {
+        match self {
+            Self::Primary => BlockNr(0),
+            Self::Backup { group, block_size } => {
+                let first = u64::from(block_size == 1024);
+                BlockNr(first + u64::from(group) * u64::from(block_size) * 8)
+            }
+        }
+    }
+
+    fn place(self) -> Place {
+        match self {
+            Self::Primary => Place::Superblock,
+            Self::Backup { .. } => Place::Backup(self.block()),
+        }
+    }
+
+    /// Where backups stand in filesystems with groups of the usual size.
+    pub fn usual_backups() -> impl Iterator<Item = Self> {
+        (0..7).flat_map(|log| {
+            BACKUP_GROUPS.iter().map(move |&group| Self::Backup {
+                group,
+                block_size: 1024 << log,
+            })
+        })
+    }
+}
+
+impl<R: ReadAt> Fs<R> {
+    /// Opens by the primary superblock or, where that is damaged, by the first sound
+    /// backup; [`Fs::superblock_at`] and [`Fs::problems`] tell which and why.
+    pub fn open(medium: R) -> Result<Self, Error> {
+        let damage = match read_superblock(&medium, SuperblockAt::Primary) {
+            Ok(found) => return Ok(Self::with(medium, SuperblockAt::Primary, found, Vec::new())),
+            Err(e @ (Error::Unsupported(_) | Error::Limit(_))) => return Err(e),
+            Err(e) => e,
+        };
+        for at in SuperblockAt::usual_backups() {
+            if let Ok(found) = read_superblock(&medium, at) {
+                let problem = damage.into_problem(Place::Superblock);
+                return Ok(Self::with(medium, at, found, vec![problem]));
+            }
+        }
+        Err(damage)
+    }
+
+    /// Opens by the superblock that is asked for, and no other.
+    pub fn open_at(medium: R, at: SuperblockAt) -> Result<Self, Error> {
+        let found = read_superblock(&medium, at)?;
+        Ok(Self::with(medium, at, found, Vec::new()))
+    }
+
+    fn with(
+        medium: R,
+        sb_at: SuperblockAt,
+        (sb, geo): (Superblock<Box<[u8]>>, Geometry),
+        mut problems: Vec<Problem>,
+    ) -> Self {
+        check_superblock(&sb, &geo, sb_at.place(), medium.len(), &mut problems);
+        let seed = checksum::seed(&sb);
+        let mut fs = Self {
+            medium,
+            sb,
+            sb_at,
+            geo,
+            descs: Vec::new(),
+            seed,
+            problems,
+        };
+        fs.descs = fs.read_descriptors();
+        fs.check_descriptors();
+        fs
+    }
+}
+
+fn read_superblock<R: ReadAt>(
+    medium: &R,
+    at: SuperblockAt,
+) -> Result<(Superblock<Box<[u8]>>, Geometry), Error> {
+    let place = at.place();
+    let mut raw = vec![0; 1024].into_boxed_slice();
+    medium
+        .read_at(at.offset(), &mut raw)
+        .map_err(|e| Error::unreadable(place, e))?;
+    let sb = Superblock(raw);
+    let geo = Geometry::from_superblock(&sb, place)?;
+    if let SuperblockAt::Backup { group, block_size } = at
+        && (geo.block_size != block_size || u32::from(sb.s_block_group_nr()) != group & 0xFFFF)
+    {
+        return Err(Problem::value(
+            place,
+            "s_block_group_nr",
+            sb.s_block_group_nr(),
+            group.to_string(),
+        )
+        .into());
+    }
+    Ok((sb, geo))
+}
+
+/// What is odd about a superblock that can still be used.
+fn check_superblock(
+    sb: &Superblock<Box<[u8]>>,
+    geo: &Geometry,
+    place: Place,
+    medium_len: u64,
+    problems: &mut Vec<Problem>,
+) {
+    if sb.has_metadata_csum() {
+        let mut raw = [0; 1024];
+        raw.copy_from_slice(&sb.0);
+        let (found, expected) = (sb.s_checksum(), checksum::superblock(&raw));
+        if found != expected {
+            problems.push(Problem::new(place, Flaw::Checksum { found, expected }));
+        }
+    }
+    let wanted = geo.blocks.saturating_mul(geo.block_size.into());
+    if wanted > medium_len {
+        problems.push(Problem::other(
+            place,
+            format!(
+                "says the filesystem has {wanted} bytes, but the image ends after {medium_len}"
+            ),
+        ));
+    }
+    let inodes = u64::from(geo.groups) * u64::from(geo.inodes_per_group);
+    if u64::from(sb.s_inodes_count()) != inodes {
+        problems.push(Problem::value(
+            place,
+            "s_inodes_count",
+            sb.s_inodes_count(),
+            format!(
+                "{inodes}, for {} groups of {}",
+                geo.groups, geo.inodes_per_group
+            ),
+        ));
+    }
+    let unknown = sb.incompat().unknown();
+    if unknown != 0 || sb.incompat().contains(Incompat::COMPRESSION) {
+        problems.push(Problem::other(
+            place,
+            format!(
+                "asks for features that fslab does not know ({}); what it shows may be wrong",
+                sb.incompat().names().join(", ")
+            ),
+        ));
+    }
+}
+
+impl<R: ReadAt> Fs<R> {
+    /// Reads every descriptor; what cannot be read is taken as zeros, with a problem.
+    fn read_descriptors(&mut self) -> Vec<u8> {
+        let size = self.geo.block_size as usize;
+        let mut all = vec![0; self.geo.desc_blocks() as usize * size];
+        for (i, chunk) in all.chunks_mut(size).enumerate() {
+            let at = self.desc_block(i as u32);
+            if let Err(e) = self.read_blocks(at, chunk) {
+                let group = GroupNr(i as u32 * self.geo.descs_per_block());
+                self.problems.push(e.into_problem(Place::Group(group)));
+                // Past the end of a cut-off image, every further read fails alike.
+                if at.0 * size as u64 >= self.medium.len() {
+                    break;
+                }
+            }
+        }
+        all
+    }
+
+    /// Where descriptor block `i` is, seen from the superblock in use.
+    pub fn desc_block(&self, i: u32) -> BlockNr {
+        let meta_bg = self.sb.incompat().contains(Incompat::META_BG);
+        if meta_bg && i >= self.sb.s_first_meta_bg() {
+            let backup = u32::from(matches!(self.sb_at, SuperblockAt::Backup { .. }));
+            let first = i.saturating_mul(self.geo.descs_per_block());
+            let group = GroupNr(if first + backup < self.geo.groups {
+                first + backup
+            } else {
+                first
+            });
+            let skip = u64::from(self.has_super(group)) + self.boot_block(group);
+            return self.geo.group_start(group).plus(skip);
+        }
+        let base = match self.sb_at {
+            SuperblockAt::Primary => SUPERBLOCK_OFFSET / u64::from(self.geo.block_size),
+            at @ SuperblockAt::Backup { .. } => at.block().0,
+        };
+        BlockNr(base + 1 + u64::from(i))
+    }
+
+    /// With 1 KiB blocks and first data block 0 (bigalloc), block 0 is a boot block and
+    /// the superblock is in block 1.
+    pub(super) fn boot_block(&self, g: GroupNr) -> u64 {
+        u64::from(g.0 == 0 && self.geo.block_size == 1024 && self.geo.first_data_block == 0)
+    }
+}
