@@ -1,1 +1,3 @@
-fn main() {}
+fn main() {
+    fslab_web::start();
+}

@@ -1,0 +1,5 @@
+//! What cargo starts to run a wasm test binary (`CARGO_TARGET_…_RUNNER`).
+
+fn main() -> anyhow::Result<()> {
+    wasm_bindgen_cli::wasm_bindgen_test_runner::run_cli_with_args(std::env::args_os())
+}
