@@ -126,7 +126,7 @@ impl<R: ReadAt> Fs<R> {
         entries: &mut Vec<DirEntry>,
     ) -> Option<Problem> {
         let typed = self.sb.incompat().contains(Incompat::FILETYPE);
-        let mut each = |e: RawEntry<'_>| {
+        self.each_raw_entry(dir, block, &mut |e| {
             if e.inode != 0 {
                 entries.push(DirEntry {
                     inode: InodeNr(e.inode),
@@ -141,11 +141,33 @@ impl<R: ReadAt> Fs<R> {
                     rec_len: e.rec_len as u32,
                 });
             }
-        };
+        })
+    }
+
+    /// Hands each name in one block of a directory to `each`, with its inode's number.
+    pub fn each_name(
+        &self,
+        dir: &InodeBuf,
+        block: DirBlock<'_>,
+        each: &mut dyn FnMut(u32, &[u8]),
+    ) -> Option<Problem> {
+        self.each_raw_entry(dir, block, &mut |e| {
+            if e.inode != 0 {
+                each(e.inode, e.name);
+            }
+        })
+    }
+
+    fn each_raw_entry(
+        &self,
+        dir: &InodeBuf,
+        block: DirBlock<'_>,
+        each: &mut dyn FnMut(RawEntry<'_>),
+    ) -> Option<Problem> {
         let flaw = if dir.flags().contains(InodeFlags::INLINE_DATA) {
-            self.inline_entries(block.bytes, &mut each)
+            self.inline_entries(block.bytes, each)
         } else {
-            each_entry(block.bytes, self.geo.block_size, &mut each)
+            each_entry(block.bytes, self.geo.block_size, each)
         };
         flaw.err()
             .map(|flaw| Problem::new(Place::DirBlock(dir.nr, block.lblk), flaw))

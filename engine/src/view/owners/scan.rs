@@ -1,0 +1,245 @@
+use super::claims::{Claim, Claims};
+use super::merge::{Ground, UsedRun, merge, set_runs};
+use super::{BlockMap, Flags, Kind, Names};
+use crate::disk::ReadAt;
+use crate::ext4::layout::{FileType, Incompat, RoCompat};
+use crate::ext4::read::{Fs, InodeBuf, MetaKind, MetaRun};
+use crate::ext4::{Place, Problem};
+use crate::units::{GroupNr, InodeNr};
+
+/// Settings of a scan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScanOptions {
+    /// Whether to read every directory, so that owners can be told by path.
+    pub names: bool,
+    /// Most claims held at once, at 24 bytes each; past it the map is incomplete and says
+    /// so.
+    pub most_claims: usize,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self {
+            names: true,
+            most_claims: 8 << 20,
+        }
+    }
+}
+
+/// How far a scan is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScanProgress {
+    /// Groups done, of [`ScanProgress::of`]; each counts twice, for its bitmaps and for its
+    /// inodes.
+    pub done: u64,
+    /// Twice the groups.
+    pub of: u64,
+}
+
+impl ScanProgress {
+    /// Whether nothing is left to read.
+    pub fn is_finished(&self) -> bool {
+        self.done >= self.of
+    }
+}
+
+/// A scan of a whole filesystem, as a state machine: first every group's bitmaps and
+/// fixed metadata, then every inode.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    options: ScanOptions,
+    groups: u32,
+    bitmaps_done: u32,
+    inodes_done: u32,
+    used: Vec<UsedRun>,
+    claims: Claims,
+    names: Names,
+}
+
+impl Scan {
+    /// A scan that has read nothing yet.
+    pub fn new<R: ReadAt>(fs: &Fs<R>, options: ScanOptions) -> Self {
+        let geo = fs.geometry();
+        let work = geo.blocks.saturating_mul(2).saturating_add(1 << 20);
+        let claims = Claims::new(work, options.most_claims);
+        Self {
+            options,
+            groups: geo.groups,
+            bitmaps_done: 0,
+            inodes_done: 0,
+            used: Vec::new(),
+            claims,
+            names: Names::default(),
+        }
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> ScanProgress {
+        ScanProgress {
+            done: u64::from(self.bitmaps_done) + u64::from(self.inodes_done),
+            of: u64::from(self.groups) * 2,
+        }
+    }
+
+    /// Whether every bitmap has been read, so that [`Scan::preview`] shows what is free.
+    pub fn knows_free_space(&self) -> bool {
+        self.bitmaps_done == self.groups
+    }
+
+    /// Reads one more group's bitmaps or inodes.
+    pub fn step<R: ReadAt>(&mut self, fs: &Fs<R>) -> ScanProgress {
+        if self.bitmaps_done < self.groups {
+            self.bitmaps(fs, GroupNr(self.bitmaps_done));
+            self.bitmaps_done += 1;
+        } else if self.inodes_done < self.groups {
+            self.inodes(fs, GroupNr(self.inodes_done));
+            self.inodes_done += 1;
+        }
+        self.progress()
+    }
+
+    /// The map as far as it is known: blocks in use whose owner has not been found yet are
+    /// [`Kind::Unowned`].
+    pub fn preview<R: ReadAt>(&self, fs: &Fs<R>) -> BlockMap {
+        self.map(fs, self.claims.list.clone())
+    }
+
+    /// The finished map, and a name for every inode that has one.
+    pub fn finish<R: ReadAt>(mut self, fs: &Fs<R>) -> (BlockMap, Names) {
+        let claims = std::mem::take(&mut self.claims.list);
+        let mut map = self.map(fs, claims);
+        map.problems = self.claims.problems;
+        map.more_problems = self.claims.more_problems;
+        self.names.sort();
+        (map, self.names)
+    }
+
+    fn map<R: ReadAt>(&self, fs: &Fs<R>, claims: Vec<Claim>) -> BlockMap {
+        let geo = fs.geometry();
+        merge(
+            claims,
+            &Ground {
+                used: &self.used,
+                first_data_block: geo.first_data_block,
+                blocks: geo.blocks,
+                cluster_blocks: geo.cluster_blocks,
+                sharing: fs
+                    .superblock()
+                    .ro_compat()
+                    .contains(RoCompat::SHARED_BLOCKS),
+            },
+        )
+    }
+
+    fn bitmaps<R: ReadAt>(&mut self, fs: &Fs<R>, g: GroupNr) {
+        for run in fs.base_meta(g).into_iter().chain(fs.moved_meta(g)) {
+            self.claims.add(meta_claim(&run, g));
+        }
+        if g.0 == 0 {
+            self.mmp(fs);
+        }
+        let geo = fs.geometry();
+        let bits = match fs.block_bitmap(g) {
+            Ok(bits) => bits,
+            Err(e) => return self.claims.problem(e.into_problem(Place::BlockBitmap(g))),
+        };
+        let start = geo.group_start(g).0;
+        for (bit, len) in set_runs(&bits, geo.clusters_in(g)) {
+            let from = start + u64::from(bit) * u64::from(geo.cluster_blocks);
+            let blocks = u64::from(len) * u64::from(geo.cluster_blocks);
+            let blocks = blocks.min(geo.blocks - from) as u32;
+            match self.used.last_mut() {
+                Some((s, l)) if *s + u64::from(*l) == from && l.checked_add(blocks).is_some() => {
+                    *l += blocks
+                }
+                _ => self.used.push((from, blocks)),
+            }
+        }
+    }
+
+    fn mmp<R: ReadAt>(&mut self, fs: &Fs<R>) {
+        let at = fs.superblock().s_mmp_block();
+        if fs.superblock().incompat().contains(Incompat::MMP) && fs.geometry().holds(at.into(), 1) {
+            self.claims.add(Claim {
+                start: at,
+                len: 1,
+                inode: 0,
+                kind: Kind::Internal,
+                flags: Flags::empty(),
+            });
+        }
+    }
+
+    fn inodes<R: ReadAt>(&mut self, fs: &Fs<R>, g: GroupNr) {
+        if self.claims.exhausted() {
+            return;
+        }
+        let walked = fs.each_inode_in(g, |nr, raw| {
+            if self.claims.exhausted() {
+                return;
+            }
+            self.inode(fs, nr, raw);
+            if self.claims.exhausted() {
+                let words = "claims more blocks than the filesystem can have; owners from here on are not known";
+                self.claims.problem(Problem::other(Place::Inode(nr), words));
+            }
+        });
+        if let Err(e) = walked {
+            self.claims.problem(e.into_problem(Place::InodeTable(g)));
+        }
+    }
+
+    fn inode<R: ReadAt>(&mut self, fs: &Fs<R>, nr: InodeNr, raw: &[u8]) {
+        let inode = InodeBuf::new(nr, raw.into());
+        self.claims.add_inode(fs, &inode);
+        if self.options.names && inode.file_type() == FileType::Directory {
+            self.names_in(fs, &inode);
+        }
+    }
+
+    fn names_in<R: ReadAt>(&mut self, fs: &Fs<R>, dir: &InodeBuf) {
+        let mut problems = Vec::new();
+        let (names, claims) = (&mut self.names, &mut self.claims);
+        let mut more = Vec::new();
+        fs.each_dir_block(dir, &mut problems, &mut |block| {
+            claims.spend(1);
+            if claims.work_left == 0 {
+                return;
+            }
+            more.extend(fs.each_name(dir, block, &mut |inode, name| {
+                names.add(inode, dir.nr.0, name)
+            }));
+        });
+        for problem in more {
+            self.claims.problem(problem);
+        }
+    }
+}
+
+fn meta_claim(run: &MetaRun, g: GroupNr) -> Claim {
+    let kind = match run.kind {
+        MetaKind::Boot => Kind::Boot,
+        MetaKind::Superblock => Kind::Superblock,
+        MetaKind::Descriptors => Kind::Descriptors,
+        MetaKind::ReservedDescriptors => Kind::ReservedDescriptors,
+        MetaKind::BlockBitmap => Kind::BlockBitmap,
+        MetaKind::InodeBitmap => Kind::InodeBitmap,
+        MetaKind::InodeTable => Kind::InodeTable,
+    };
+    let copied = matches!(
+        kind,
+        Kind::Superblock | Kind::Descriptors | Kind::ReservedDescriptors
+    );
+    let flags = if copied && g.0 > 0 {
+        Flags::BACKUP
+    } else {
+        Flags::empty()
+    };
+    Claim {
+        start: run.start.0,
+        len: run.len as u32,
+        inode: 0,
+        kind,
+        flags,
+    }
+}
