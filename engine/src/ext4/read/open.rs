@@ -125,16 +125,17 @@ fn read_superblock<R: ReadAt>(
         .map_err(|e| Error::unreadable(place, e))?;
     let sb = Superblock(raw);
     let geo = Geometry::from_superblock(&sb, place)?;
-    if let SuperblockAt::Backup { group, block_size } = at
-        && (geo.block_size != block_size || u32::from(sb.s_block_group_nr()) != group & 0xFFFF)
-    {
-        return Err(Problem::value(
-            place,
-            "s_block_group_nr",
-            sb.s_block_group_nr(),
-            group.to_string(),
-        )
-        .into());
+    if let SuperblockAt::Backup { group, block_size } = at {
+        // Revision 0 has no field for the group.
+        let numbered = sb.s_rev_level() > 0;
+        if geo.block_size != block_size {
+            let expected = format!("{block_size} bytes, which its place goes with");
+            return Err(Problem::value(place, "block size", geo.block_size, expected).into());
+        }
+        if numbered && u32::from(sb.s_block_group_nr()) != group & 0xFFFF {
+            let found = sb.s_block_group_nr();
+            return Err(Problem::value(place, "s_block_group_nr", found, group.to_string()).into());
+        }
     }
     Ok((sb, geo))
 }

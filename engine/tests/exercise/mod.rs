@@ -1,0 +1,94 @@
+//! Does with an image all that a reader can do, for tests and fuzzing: nothing may
+//! panic, hang, or use memory beyond the image's own measure.
+
+use fslab_engine::disk::ReadAt;
+use fslab_engine::ext4::read::{Fs, SuperblockAt};
+use fslab_engine::units::{BlockNr, GroupNr, InodeNr};
+use fslab_engine::view::owners::{BlockMap, Scan, ScanOptions};
+
+/// Inodes looked at one by one; every one is in the scan anyway.
+const MOST_INODES: u32 = 4000;
+/// Bytes read of each file.
+const MOST_BYTES: usize = 1 << 16;
+
+/// Opens the image by every superblock that opens it, and looks at everything.
+pub fn everything<R: ReadAt>(medium: &R) -> Result<BlockMap, String> {
+    let fs = Fs::open(medium).map_err(|e| e.to_string())?;
+    for at in SuperblockAt::usual_backups().take(3) {
+        if let Ok(backup) = Fs::open_at(medium, at) {
+            groups(&backup);
+        }
+    }
+    groups(&fs);
+    for nr in 1..=fs.geometry().inodes.min(MOST_INODES) {
+        inode(&fs, InodeNr(nr));
+    }
+    let (orphans, problems) = fs.orphans();
+    let _ = (orphans.len(), sentences(problems.iter()));
+    let _ = fs.resolve(b"/lost+found/../a/b/c");
+    Ok(map(&fs))
+}
+
+/// The whole map of an image.
+pub fn map<R: ReadAt>(fs: &Fs<R>) -> BlockMap {
+    let options = ScanOptions {
+        names: true,
+        most_claims: 1 << 20,
+    };
+    let mut scan = Scan::new(fs, options);
+    while !scan.progress().is_finished() {
+        scan.step(fs);
+        if scan.knows_free_space() && scan.progress().done % 7 == 0 {
+            let _ = scan.preview(fs);
+        }
+    }
+    let (map, names) = scan.finish(fs);
+    let end = map.runs.iter().fold(0, |at, run| {
+        assert_eq!(run.start, at, "the map's runs leave a gap or overlap");
+        run.end()
+    });
+    assert_eq!(
+        end,
+        fs.geometry().blocks,
+        "the map ends before the filesystem does"
+    );
+    for ino in (1..200).chain([u32::MAX]) {
+        let _ = names.path(ino);
+    }
+    let _ = sentences(map.problems.iter());
+    map
+}
+
+fn sentences<'a>(problems: impl Iterator<Item = &'a fslab_engine::ext4::Problem>) -> usize {
+    problems.map(|p| p.to_string().len()).sum()
+}
+
+fn groups<R: ReadAt>(fs: &Fs<R>) {
+    for g in (0..fs.geometry().groups.min(2000)).map(GroupNr) {
+        let _ = fs.group(g);
+        let _ = fs.bitmap_checksums(g);
+        let _ = (fs.base_meta(g), fs.moved_meta(g));
+    }
+    let _ = sentences(fs.problems().iter());
+}
+
+fn inode<R: ReadAt>(fs: &Fs<R>, nr: InodeNr) {
+    let Ok(inode) = fs.inode(nr) else { return };
+    let _ = fs.inode_checksum_flaw(&inode);
+    let _ = fs.inode_in_use(nr);
+    let (xattrs, problems) = fs.xattrs(&inode);
+    let _ = (xattrs.len(), sentences(problems.iter()));
+    let content = fs.content(&inode);
+    let mut buf = vec![0; MOST_BYTES];
+    for offset in [0, 1, content.size.saturating_sub(5), content.size / 2] {
+        let _ = fs.read_content(&content, offset, &mut buf);
+    }
+    let _ = sentences(content.problems().iter());
+    let _ = fs.symlink_target(&inode);
+    let (names, problems) = fs.read_dir(&inode);
+    let _ = (names.len(), sentences(problems.iter()));
+    if let Some(tree) = fs.htree(&inode) {
+        let _ = sentences(tree.problems.iter());
+    }
+    let _ = fs.block(BlockNr(nr.0.into()));
+}
