@@ -1,9 +1,25 @@
 //! Read-only pictures of an image as plain data: what the page draws and the command
 //! line prints. Reads and never changes.
 
+mod block;
+mod dir;
+pub mod fields;
+mod groups;
+mod inode;
+mod map;
 mod names;
 pub mod owners;
+mod search;
+mod summary;
 mod types;
+mod wording;
 
+pub use block::{OwnerInfo, block, decode_block};
+pub use dir::dir;
+pub use groups::group_rows;
+pub use inode::inode;
+pub use map::map;
 pub use names::{escape, unescape};
+pub use search::{SearchError, search};
+pub use summary::summary;
 pub use types::*;

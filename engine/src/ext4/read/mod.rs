@@ -29,6 +29,10 @@ pub use map::{MapVisitor, NodeInfo, NodeKind, Run, Runs};
 pub use open::{SuperblockAt, ext_magic_at};
 pub use orphan::{Orphan, OrphanSource};
 pub use xattr::{Xattr, XattrHome};
+pub(crate) use {
+    dir::{RawEntry, each_entry},
+    xattr::{each_xattr, inode_region},
+};
 
 use super::layout::Superblock;
 use super::{Error, Place, Problem};
