@@ -2,6 +2,7 @@
 //!
 //! A new bench is a module with one function and a line in [`BENCHES`].
 
+mod map;
 mod page_size;
 
 use std::process::ExitCode;
@@ -26,10 +27,16 @@ pub struct Measure {
     pub limit: Option<f64>,
 }
 
-const BENCHES: &[Bench] = &[Bench {
-    name: "page-size",
-    run: page_size::run,
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "map",
+        run: map::run,
+    },
+    Bench {
+        name: "page-size",
+        run: page_size::run,
+    },
+];
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
