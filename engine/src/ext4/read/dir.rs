@@ -79,7 +79,7 @@ pub(crate) fn each_entry<'a>(
                 "a multiple of 4 that holds the name and ends within the block (entry at byte {at})"
             )
         };
-        if rec_len < HEAD + name_len || rec_len % 4 != 0 || rec_len > bytes.len() - at {
+        if rec_len < HEAD + name_len || !rec_len.is_multiple_of(4) || rec_len > bytes.len() - at {
             return Err(Flaw::Value {
                 field: "rec_len".into(),
                 found: rec_len as u64,

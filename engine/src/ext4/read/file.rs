@@ -146,7 +146,7 @@ impl<R: ReadAt> Fs<R> {
         ea_inode || self.sectors(inode) == attributes
     }
 
-    /// A symbolic link's target.
+    /// A symbolic link's target; of an encrypted one, the bytes that stand for it.
     pub fn symlink_target(&self, inode: &InodeBuf) -> Result<Vec<u8>, Error> {
         let most = MAX_SYMLINK.max(self.geo.block_size.into());
         if inode.size() > most {
@@ -162,7 +162,9 @@ impl<R: ReadAt> Fs<R> {
         let mut target = vec![0; inode.size() as usize];
         self.read_content(&content, 0, &mut target)?;
         if inode.flags().contains(InodeFlags::ENCRYPT) {
-            return Ok(target);
+            // fscrypt puts the length of the encrypted target, two bytes, before it.
+            let len = target.first_chunk().map_or(0, |raw| u16::from_le_bytes(*raw));
+            return Ok(target.into_iter().skip(2).take(len.into()).collect());
         }
         // A target is a C string: a length beyond it is damage that shows nothing.
         if let Some(end) = target.iter().position(|&b| b == 0) {

@@ -75,7 +75,7 @@ impl Geometry {
         let bits = u64::from(block_size) * 8;
         let blocks_per_group = sb.s_blocks_per_group();
         let most = bits * u64::from(cluster_blocks);
-        if blocks_per_group == 0 || u64::from(blocks_per_group) > most || blocks_per_group % 8 != 0
+        if blocks_per_group == 0 || u64::from(blocks_per_group) > most || !blocks_per_group.is_multiple_of(8)
         {
             return bad(
                 "s_blocks_per_group",

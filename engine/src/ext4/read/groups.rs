@@ -334,7 +334,7 @@ fn misplaced(geo: &Geometry, info: &GroupInfo) -> Option<Problem> {
 }
 
 fn is_power_of(mut n: u32, base: u32) -> bool {
-    while n > 1 && n % base == 0 {
+    while n > 1 && n.is_multiple_of(base) {
         n /= base;
     }
     n == 1

@@ -96,7 +96,7 @@ pub(super) fn merge(mut claims: Vec<Claim>, ground: &Ground<'_>) -> BlockMap {
     }
     let mut runs = out.list;
     if ground.cluster_blocks > 1 {
-        give_slack(&mut runs, ground);
+        runs = give_slack(&runs, ground);
     }
     BlockMap {
         runs,
@@ -201,36 +201,33 @@ impl Runs {
 
 /// With bigalloc the bitmap counts clusters: blocks of a cluster that nobody maps, beside
 /// some that somebody does, belong with those.
-fn give_slack(runs: &mut [MapRun], ground: &Ground<'_>) {
+fn give_slack(runs: &[MapRun], ground: &Ground<'_>) -> Vec<MapRun> {
     let size = u64::from(ground.cluster_blocks);
-    let cluster = |block: u64| block.saturating_sub(ground.first_data_block) / size;
-    for i in 0..runs.len() {
-        let run = runs[i];
+    let origin = ground.first_data_block;
+    // A cluster's end at or after a block; its start at or before it.
+    let up = |block: u64| origin + (block.saturating_sub(origin)).next_multiple_of(size);
+    let down = |block: u64| origin + block.saturating_sub(origin) / size * size;
+    let owned = |n: &&MapRun| !matches!(n.kind, Kind::Free | Kind::Unowned | Kind::Boot);
+    let mut out = Runs { list: Vec::with_capacity(runs.len()), end: 0 };
+    for (i, run) in runs.iter().enumerate() {
+        let (start, end) = (run.start, run.end());
         if run.kind != Kind::Unowned {
+            out.push(start, end, run.inode, run.kind, run.flags);
             continue;
         }
-        let before = i
-            .checked_sub(1)
-            .map(|j| runs[j])
-            .filter(|b| cluster(b.end() - 1) == cluster(run.start));
-        let after = runs
-            .get(i + 1)
-            .filter(|a| cluster(a.start) == cluster(run.end() - 1))
-            .copied();
-        let owned = |n: &MapRun| !matches!(n.kind, Kind::Free | Kind::Unowned | Kind::Boot);
-        // More than a cluster's worth in between is truly unowned.
-        if u64::from(run.len) >= size {
-            continue;
-        }
-        if let Some(owner) = before.filter(owned).or(after.filter(owned)) {
-            runs[i] = MapRun {
-                kind: owner.kind,
-                inode: owner.inode,
-                flags: owner.flags | Flags::SLACK,
-                ..run
-            };
+        let before = i.checked_sub(1).and_then(|j| runs.get(j)).filter(owned);
+        let after = runs.get(i + 1).filter(owned);
+        let first = before.map_or(start, |_| up(start).min(end));
+        let last = after.map_or(end, |_| down(end).max(first));
+        for (from, to, owner) in [(start, first, before), (first, last, None), (last, end, after)] {
+            match owner {
+                _ if from == to => {}
+                Some(o) => out.push(from, to, o.inode, o.kind, o.flags | Flags::SLACK),
+                None => out.push(from, to, 0, Kind::Unowned, Flags::empty()),
+            }
         }
     }
+    out.list
 }
 
 #[cfg(test)]
