@@ -3,6 +3,7 @@
 
 pub mod checksum;
 mod error;
+pub mod journal;
 pub mod layout;
 pub mod read;
 

@@ -6,6 +6,7 @@ mod dir;
 pub mod fields;
 mod groups;
 mod inode;
+pub mod journal;
 mod map;
 mod names;
 pub mod owners;

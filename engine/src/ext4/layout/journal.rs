@@ -63,6 +63,13 @@ on_disk! {
 }
 
 on_disk! {
+    /// Tail of descriptor and revoke blocks, in their last four bytes (checksum v2, v3).
+    JournalBlockTail[4] Big {
+        0x0 t_checksum: u32, Hex, "crc32c of the block, this field taken as 0";
+    }
+}
+
+on_disk! {
     /// Head of a revoke block.
     RevokeHeader[16] Big {
         0x0 h_magic: u32, Hex, "0xC03B3998";
@@ -90,6 +97,63 @@ on_disk! {
         0x4 t_flags: u32, Hex, "1 escaped, 2 same UUID, 4 deleted, 8 last";
         0x8 t_blocknr_high: u32, Block, "home of the block, high 32 bits";
         0xC t_checksum: u32, Hex, "crc32c of the block";
+    }
+}
+
+on_disk! {
+    /// Head of a tag of the fast-commit area. Unlike the rest of the journal these are
+    /// ext4's, and little-endian.
+    FcTagHead[4] Little {
+        0x0 fc_tag: u16, Number, "1 add range, 2 delete range, 3 create, 4 link, 5 unlink, 6 inode, 7 padding, 8 tail, 9 head";
+        0x2 fc_len: u16, Number, "bytes of the value that follows";
+    }
+}
+
+on_disk! {
+    /// Value of a fast commit's head.
+    FcHead[8] Little {
+        0x0 fc_features: u32, Hex, "features a replay must know; none are defined";
+        0x4 fc_tid: u32, Number, "transaction that the fast commits follow";
+    }
+}
+
+on_disk! {
+    /// Value of a fast commit's tail, padded to the end of its block.
+    FcTail[8] Little {
+        0x0 fc_tid: u32, Number, "transaction that the fast commits follow";
+        0x4 fc_crc: u32, Hex, "crc32c of the tags since the tail before";
+    }
+}
+
+on_disk! {
+    /// Blocks that a file was given.
+    FcAddRange[16] Little {
+        0x0 fc_ino: u32, Inode, "inode";
+        0x4 fc_ex: Bytes<12>, Raw, "extent";
+    }
+}
+
+on_disk! {
+    /// Blocks that were taken from a file.
+    FcDelRange[12] Little {
+        0x0 fc_ino: u32, Inode, "inode";
+        0x4 fc_lblk: u32, Number, "first block of the file";
+        0x8 fc_len: u32, Number, "blocks";
+    }
+}
+
+on_disk! {
+    /// A name made or removed; the name follows.
+    FcDentry[8] Little {
+        0x0 fc_parent_ino: u32, Inode, "directory";
+        0x4 fc_ino: u32, Inode, "inode that the name leads to";
+    }
+}
+
+on_disk! {
+    /// An inode's new contents; its bytes follow.
+    FcInode[4] Little {
+        0x0 fc_ino: u32, Inode, "inode";
     }
 }
 
@@ -129,6 +193,56 @@ bitflags! {
     }
 }
 
+bitflags! {
+    /// `s_feature_compat` of the journal.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct JournalCompat: u32 {
+        /// Commit blocks carry a crc32 of their transaction (v1).
+        const CHECKSUM = 1;
+        const _ = !0;
+    }
+}
+
+impl JournalCompat {
+    /// The words for the bits that are set, as `dumpe2fs` prints them.
+    pub fn names(self) -> Vec<String> {
+        words(self.bits(), 'C', &["journal_checksum"])
+    }
+}
+
+impl JournalIncompat {
+    const WORDS: &'static [&'static str] = &[
+        "journal_incompat_revoke",
+        "journal_64bit",
+        "journal_async_commit",
+        "journal_checksum_v2",
+        "journal_checksum_v3",
+        "journal_fast_commit",
+    ];
+
+    /// The words for the bits that are set, as `dumpe2fs` prints them (1.47.0 has none for
+    /// fast commits).
+    pub fn names(self) -> Vec<String> {
+        words(self.bits(), 'I', Self::WORDS)
+    }
+
+    /// Bits that jbd2 does not know, and so refuses.
+    pub fn unknown(self) -> u32 {
+        self.bits() & !((1 << Self::WORDS.len()) - 1)
+    }
+}
+
+/// Words of the bits that are set, lowest first; those without one by letter and number.
+fn words(bits: u32, letter: char, known: &[&str]) -> Vec<String> {
+    (0..32)
+        .filter(|bit| bits & (1 << bit) != 0)
+        .map(|bit| match known.get(bit) {
+            Some(word) => (*word).to_string(),
+            None => format!("FEATURE_{letter}{bit}"),
+        })
+        .collect()
+}
+
 /// What a journal block is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum JournalBlockType {
@@ -155,5 +269,39 @@ impl JournalBlockType {
             5 => Self::Revoke,
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_inside_and_apart() {
+        let all: &[(&[crate::ext4::layout::Field], usize)] = &[
+            (RevokeHeader::FIELDS, RevokeHeader::SIZE),
+            (JournalBlockTail::FIELDS, JournalBlockTail::SIZE),
+            (JournalTag::FIELDS, JournalTag::SIZE),
+            (JournalTag3::FIELDS, JournalTag3::SIZE),
+            (FcTagHead::FIELDS, FcTagHead::SIZE),
+            (FcHead::FIELDS, FcHead::SIZE),
+            (FcTail::FIELDS, FcTail::SIZE),
+            (FcAddRange::FIELDS, FcAddRange::SIZE),
+            (FcDelRange::FIELDS, FcDelRange::SIZE),
+            (FcDentry::FIELDS, FcDentry::SIZE),
+            (FcInode::FIELDS, FcInode::SIZE),
+        ];
+        for (fields, size) in all {
+            let covered: u32 = fields.iter().map(|f| f.len).sum();
+            assert_eq!(covered as usize, *size);
+        }
+    }
+
+    #[test]
+    fn features_are_named_as_dumpe2fs_does() {
+        let bits = JournalIncompat::from_bits_retain(0x8000_0012);
+        let words = ["journal_64bit", "journal_checksum_v3", "FEATURE_I31"];
+        assert_eq!(bits.names(), words);
+        assert_eq!(bits.unknown(), 0x8000_0000);
     }
 }
