@@ -221,7 +221,7 @@ fn a_bad_commit_ends_the_log() {
     }
 }
 
-/// A commit block of which only the first sector was written counts (Linux since 6.8).
+/// A commit block of which only the first sector was written counts: so newer kernels have it.
 #[test]
 fn a_commit_block_cut_after_its_first_sector_counts() {
     let mut maker = three(V3);

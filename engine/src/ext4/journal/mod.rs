@@ -1,7 +1,7 @@
 //! Reads the log that jbd2 wrote: which transactions lie in it, what a replay would do,
 //! and how the filesystem would look after one. Nothing is ever written.
 //!
-//! The three passes of a replay are those of Linux 6.18 (`fs/jbd2/recovery.c`): *scan*
+//! The three passes of a replay are those of Linux 6 (`fs/jbd2/recovery.c`): *scan*
 //! finds where the log ends, *revoke* gathers the blocks that later transactions freed,
 //! *replay* writes what is left home. [`scan`] does the first, [`replay`] the others,
 //! [`history`] looks at what older transactions left in the blocks between.
