@@ -79,7 +79,8 @@ fn state<R: ReadAt>(fs: &Fs<R>, orphans: &[Orphan]) -> Vec<String> {
     let mut out = Vec::new();
     if let SuperblockAt::Backup { group, .. } = fs.superblock_at() {
         out.push(format!(
-            "This is seen through the backup superblock of group {group}, in block {}; counts and state in a backup are those of when it was last written",
+            "This is seen through the backup superblock of group {group}, in block {}; counts \
+             and state in a backup are those of when it was last written",
             fs.superblock_at().block()
         ));
     }
@@ -107,7 +108,9 @@ fn how_it_was_left<T: AsRef<[u8]>>(sb: &Superblock<T>) -> String {
     match (state & ERRORS != 0, recover, state & CLEAN != 0) {
         (true, ..) => "Errors have been found in it; a check is due (e2fsck)".into(),
         (_, true, _) => {
-            "It was not unmounted: its journal holds changes that a mount would replay first, and what is shown here is the state before that".into()
+            "It was not unmounted: its journal holds changes that a mount would replay first, \
+             and what is shown here is the state before that"
+                .into()
         }
         (_, _, true) => "It was cleanly unmounted".into(),
         _ => "It was not cleanly unmounted, or is mounted; a check is due (e2fsck)".into(),
@@ -122,7 +125,8 @@ fn errors<T: AsRef<[u8]>>(sb: &Superblock<T>) -> Option<String> {
     let first = joined(sb.s_first_error_time(), sb.s_first_error_time_hi());
     let last = joined(sb.s_last_error_time(), sb.s_last_error_time_hi());
     Some(format!(
-        "The kernel has recorded {count} {}: the first on {} in {} (line {}), the last on {} in {} (line {})",
+        "The kernel has recorded {count} {}: the first on {} in {} (line {}), the last on {} in \
+         {} (line {})",
         if count == 1 { "error" } else { "errors" },
         seconds_text(first),
         text(&sb.s_first_error_func().0),
@@ -167,7 +171,8 @@ fn orphan_words(orphans: &[Orphan]) -> Option<String> {
             files(cut)
         )),
         _ => Some(format!(
-            "{} had no name left but was still open, and {} was being truncated; a mount would free the former and finish the latter",
+            "{} had no name left but was still open, and {} was being truncated; a mount would \
+             free the former and finish the latter",
             files(gone),
             files(cut)
         )),

@@ -22,7 +22,12 @@ impl<R: ReadAt> Context<'_, R> {
             GroupFlags::INODE_UNINIT
         };
         if sb.has_group_checksum() && desc.flags().contains(uninit) {
-            self.says = Some("The group says that this bitmap is not initialised: it is taken to hold nothing but the group's own metadata, and these bytes mean nothing.".into());
+            self.says = Some(
+                "The group says that this bitmap is not initialised: it is taken to \
+                              hold nothing but the group's own metadata, and these bytes mean \
+                              nothing."
+                    .into(),
+            );
             return;
         }
         let (bits, first, step, place) = if of_blocks {

@@ -37,7 +37,8 @@ impl<R: ReadAt> Context<'_, R> {
                 format!("It is the commit block {of}: with it on the disk, the transaction counts.")
             }
             JournalBlockType::Revoke => format!(
-                "It is a revoke block {of}: it names blocks that earlier transactions may not be replayed onto."
+                "It is a revoke block {of}: it names blocks that earlier transactions may not be \
+                 replayed onto."
             ),
             JournalBlockType::SuperblockV1 | JournalBlockType::SuperblockV2 => {
                 "It is the journal's superblock.".into()
@@ -115,12 +116,7 @@ impl<R: ReadAt> Context<'_, R> {
             at += size;
             let flags = TagFlags::from_bits_retain(flags);
             if !flags.contains(TagFlags::SAME_UUID) {
-                self.parts.push(part(
-                    "UUID of the journal's user",
-                    at,
-                    UUID,
-                    uuid_field(self.bytes, at),
-                ));
+                self.uuid(at, end);
                 at += UUID;
             }
             if flags.contains(TagFlags::LAST_TAG) {
@@ -128,6 +124,23 @@ impl<R: ReadAt> Context<'_, R> {
             }
         }
         self.journal_tail(summed);
+    }
+
+    /// Whose blocks those of a descriptor block are; it ends before byte `end`.
+    fn uuid(&mut self, at: usize, end: usize) {
+        let Some(raw) = self.bytes[..end].get(at..at + UUID) else {
+            return;
+        };
+        let field = FieldValue {
+            name: "uuid".into(),
+            offset: at as u32,
+            len: UUID as u32,
+            shown: Shown::Uuid,
+            value: crate::view::fields::uuid(raw),
+            help: "whose blocks these are".into(),
+        };
+        self.parts
+            .push(part("UUID of the journal's user", at, UUID, vec![field]));
     }
 
     fn revokes(&mut self) {
@@ -205,18 +218,4 @@ fn tag_size(features: JournalIncompat) -> usize {
         0
     };
     8 + wide + summed
-}
-
-fn uuid_field(bytes: &[u8], at: usize) -> Vec<FieldValue> {
-    let Some(raw) = bytes.get(at..at + UUID) else {
-        return Vec::new();
-    };
-    vec![FieldValue {
-        name: "uuid".into(),
-        offset: at as u32,
-        len: UUID as u32,
-        shown: Shown::Uuid,
-        value: crate::view::fields::uuid(raw),
-        help: "whose blocks these are".into(),
-    }]
 }

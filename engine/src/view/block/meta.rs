@@ -233,7 +233,11 @@ impl<R: ReadAt> Context<'_, R> {
             let expected = checksum::crc32c(self.fs.checksum_seed(), &raw[..0x3FC]);
             self.checksum(place, mmp.mmp_checksum(), expected);
         }
-        self.says = Some("It guards against mounting the filesystem twice: while mounted, a number in it keeps changing.".into());
+        self.says = Some(
+            "It guards against mounting the filesystem twice: while mounted, a \
+                          number in it keeps changing."
+                .into(),
+        );
     }
 
     /// A block of the orphan file: inode numbers, then a magic number and a checksum.

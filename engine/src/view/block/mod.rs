@@ -13,7 +13,7 @@ mod xattr;
 pub use owner::OwnerInfo;
 
 use super::BlockView;
-use super::owners::Kind;
+use super::owners::{Flags, Kind};
 use crate::disk::ReadAt;
 use crate::ext4::layout::{
     EXTENT_MAGIC, ExtentHeader, InodeFlags, JOURNAL_MAGIC, JournalHeader, MMP_MAGIC, MmpBlock,
@@ -143,6 +143,10 @@ fn guess(bytes: &[u8]) -> Option<Kind> {
 
 impl<R: ReadAt> Context<'_, R> {
     fn decode(&mut self) {
+        // The rest of a cluster holds nothing of what owns the cluster.
+        if self.owner.is_some_and(|o| o.flags.contains(Flags::SLACK)) {
+            return;
+        }
         match self.kind {
             Kind::Superblock => self.superblock(),
             Kind::Descriptors => self.descriptors(),

@@ -8,7 +8,10 @@ use crate::view::{FieldValue, Part, escape};
 const MOST_PARTS: usize = 2048;
 /// Most fields that are given of a block; structures past it are listed without.
 const MOST_FIELDS: usize = 8192;
+/// Bytes of a text that are shown: more than any name has.
+const TEXT_SHOWN: usize = 256;
 
+/// The structures found so far.
 #[derive(Default)]
 pub(super) struct Parts {
     list: Vec<Part>,
@@ -81,12 +84,17 @@ pub(super) fn part(
 
 /// A field that no table has, as a name is.
 pub(super) fn text_field(name: &str, offset: usize, bytes: &[u8], help: &str) -> FieldValue {
+    let shown = bytes.get(..TEXT_SHOWN).unwrap_or(bytes);
+    let mut value = escape(shown);
+    if shown.len() < bytes.len() {
+        value.push('…');
+    }
     FieldValue {
         name: name.into(),
         offset: offset as u32,
         len: bytes.len() as u32,
         shown: Shown::Text,
-        value: escape(bytes),
+        value,
         help: help.into(),
     }
 }

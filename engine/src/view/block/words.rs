@@ -48,11 +48,13 @@ fn whose<R: ReadAt>(c: &Context<'_, R>) -> String {
             "Block {nr} is kept free for group descriptors, should the filesystem be made larger."
         ),
         Kind::BlockBitmap => format!(
-            "Block {nr} is the block bitmap of group {}: a bit for each of its blocks, set where it is in use.",
+            "Block {nr} is the block bitmap of group {}: a bit for each of its blocks, set where \
+             it is in use.",
             group(c)
         ),
         Kind::InodeBitmap => format!(
-            "Block {nr} is the inode bitmap of group {}: a bit for each of its inodes, set where it is in use.",
+            "Block {nr} is the inode bitmap of group {}: a bit for each of its inodes, set where \
+             it is in use.",
             group(c)
         ),
         Kind::InodeTable => inode_table(c),
@@ -177,7 +179,8 @@ fn flag_words(flags: Flags, kind: Kind) -> Option<String> {
     let words = [
         (
             Flags::UNWRITTEN,
-            "It is allocated but unwritten: until something is written, zeros are read, whatever stands in it.",
+            "It is allocated but unwritten: until something is written, zeros are read, whatever \
+             stands in it.",
         ),
         (
             Flags::MARKED_FREE,

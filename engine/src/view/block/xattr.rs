@@ -13,8 +13,6 @@ use crate::view::wording::count;
 use crate::view::{Part, escape};
 
 const ENTRY: usize = XattrEntry::SIZE;
-/// Bytes of a value that are shown.
-const VALUE_SHOWN: usize = 256;
 
 impl<R: ReadAt> Context<'_, R> {
     pub(super) fn xattr(&mut self) {
@@ -131,16 +129,7 @@ fn full_name(index: u8, name: &[u8]) -> String {
 }
 
 fn value_part(name: &str, suffix: &str, at: usize, value: &[u8]) -> Part {
-    let shown = &value[..value.len().min(VALUE_SHOWN)];
-    let mut field = text_field("value", at, shown, "the value");
-    if shown.len() < value.len() {
-        field.value.push('…');
-        field.len = value.len() as u32;
-    }
-    part(
-        format!("value of {name}{suffix}"),
-        at,
-        value.len(),
-        vec![field],
-    )
+    let field = text_field("value", at, value, "the value");
+    let title = format!("value of {name}{suffix}");
+    part(title, at, value.len(), vec![field])
 }

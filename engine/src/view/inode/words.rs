@@ -7,18 +7,58 @@ use crate::view::wording::{blocks, count, grouped, span};
 
 /// Characters of a link's target that are told.
 const TARGET_SHOWN: usize = 120;
+/// What [`reserved_inode_name`](crate::ext4::layout::reserved_inode_name) calls inode 7.
+const RESIZE: &str = "reserved descriptors (resize inode)";
 /// Pieces whose places are told.
 const PIECES_TOLD: usize = 3;
 
 pub(super) fn inode_words(known: &Known<'_>) -> String {
     let mut out = vec![what(known)];
-    if known.in_use || known.map.total_runs > 0 {
+    let told = known.reserved == Some(RESIZE) || is_idle(known);
+    if !told && (known.in_use || known.map.total_runs > 0) {
         out.extend(kept(known));
         out.extend(gaps(known));
         out.extend(special(known));
     }
     out.extend(life(known));
     out.join(" ")
+}
+
+/// Whether it is one of the filesystem's own inodes that this filesystem does not use.
+fn is_idle(known: &Known<'_>) -> bool {
+    let inode = known.inode;
+    known.reserved.is_some() && known.map.total_runs == 0 && inode.size() == 0
+}
+
+/// What one of the filesystem's own inodes is for.
+fn reserved_words(known: &Known<'_>) -> Option<String> {
+    let nr = known.inode.nr;
+    Some(match known.reserved? {
+        "reserved, without a use" => {
+            format!("Inode {nr} is reserved by ext4, which has no use for it today.")
+        }
+        "root directory" => "The root directory, where every path begins.".into(),
+        "bad blocks" if known.map.total_runs == 0 => {
+            "The bad-blocks inode would own blocks of the disk that cannot be used; there are none."
+                .into()
+        }
+        "bad blocks" => {
+            "The bad-blocks inode owns the blocks of the disk that cannot be used, so that no file \
+             gets them."
+                .into()
+        }
+        name if is_idle(known) => {
+            format!("Inode {nr} is reserved for this: {name}. It is not in use here.")
+        }
+        RESIZE => "The resize inode holds the blocks after the group descriptors, so that they \
+                   stay free for more descriptors when the filesystem is made larger; no \
+                   directory names it."
+            .into(),
+        name => {
+            let size = count(known.inode.size(), "byte");
+            format!("The filesystem's own {name}: a file of {size} that no directory names.")
+        }
+    })
 }
 
 /// What it is.
@@ -28,27 +68,13 @@ fn what(known: &Known<'_>) -> String {
     if !known.in_use {
         return free(known);
     }
-    let of_whose = match known.reserved {
-        Some("reserved, without a use") => {
-            return format!("Inode {} is reserved by ext4, which has no use for it today.", inode.nr);
-        }
-        Some("reserved descriptors (resize inode)") => {
-            return "The resize inode holds the blocks after the group descriptors, so that they are free for more descriptors when the filesystem is made larger; no directory names it.".into();
-        }
-        Some("bad blocks") if known.map.total_runs == 0 => {
-            return "The bad-blocks inode owns the blocks of the disk that cannot be used; there are none.".into();
-        }
-        Some("bad blocks") => "The bad-blocks inode owns the blocks of the disk that cannot be used, so that no file gets them.".into(),
-        Some("root directory") => return "The root directory, where every path begins.".into(),
-        Some(name) => format!("The filesystem's own {name}: a file of {size} that no directory names."),
-        None => String::new(),
-    };
-    if !of_whose.is_empty() {
-        return of_whose;
+    if let Some(words) = reserved_words(known) {
+        return words;
     }
     if inode.flags().contains(InodeFlags::EA_INODE) {
         return format!(
-            "Not a file of anybody's: it holds the value, {size} long, of an extended attribute that is too long for its owner."
+            "Not a file of anybody's: it holds the value, {size} long, of an extended attribute \
+             that is too long for its owner."
         );
     }
     match (inode.file_type(), inode.device()) {
@@ -59,11 +85,22 @@ fn what(known: &Known<'_>) -> String {
         (FileType::Directory, _) => format!("A directory of {size}."),
         (FileType::Symlink, _) => symlink(known),
         (kind @ (FileType::CharDevice | FileType::BlockDevice), Some((major, minor))) => {
-            format!("A {}: it stands for the kernel's device {major}:{minor} and has no contents.", kind.words())
+            format!(
+                "A {}: it stands for the kernel's device {major}:{minor} and has no \
+                     contents.",
+                kind.words()
+            )
         }
-        (FileType::Fifo, _) => "A named pipe: what one process writes to it another reads; nothing of that is kept on disk.".into(),
-        (FileType::Socket, _) => "A socket, by whose name processes find each other; nothing that they say is kept on disk.".into(),
-        _ => format!("It is in use, but its mode, {:#06x}, is of no known type.", inode.i_mode()),
+        (FileType::Fifo, _) => "A named pipe: what one process writes to it another reads; \
+                                nothing of that is kept on disk."
+            .into(),
+        (FileType::Socket, _) => "A socket, by whose name processes find each other; nothing \
+                                  that they say is kept on disk."
+            .into(),
+        _ => format!(
+            "It is in use, but its mode, {:#06x}, is of no known type.",
+            inode.i_mode()
+        ),
     }
 }
 
@@ -104,7 +141,11 @@ fn symlink(known: &Known<'_>) -> String {
 fn kept(known: &Known<'_>) -> Option<String> {
     let inode = known.inode;
     if known.fast_symlink {
-        return Some("The target is short enough to be kept inside the inode, where other files have their map; it takes no block.".into());
+        return Some(
+            "The target is short enough to be kept inside the inode, where other files \
+                     have their map; it takes no block."
+                .into(),
+        );
     }
     if inode.flags().contains(InodeFlags::INLINE_DATA) {
         let spill = if inode.size() > 60 {
@@ -113,7 +154,8 @@ fn kept(known: &Known<'_>) -> Option<String> {
             ""
         };
         return Some(format!(
-            "Its contents are so short that they are kept inside the inode{spill}; it takes no block."
+            "Its contents are so short that they are kept inside the inode{spill}; it takes no \
+             block."
         ));
     }
     if matches!(
@@ -178,7 +220,8 @@ fn mapped_by(known: &Known<'_>) -> String {
         ),
         (false, 0) => "The block numbers in the inode say where.".into(),
         (false, n) => format!(
-            "The first 12 block numbers are in the inode, the rest in {} of numbers (indirect blocks).",
+            "The first 12 block numbers are in the inode, the rest in {} of numbers (indirect \
+             blocks).",
             count(n, "block")
         ),
     }
@@ -214,16 +257,19 @@ fn gaps(known: &Known<'_>) -> Vec<String> {
         }
     }
     hole(at, size);
-    if holes > 0 && known.reserved != Some("reserved descriptors (resize inode)") {
+    if holes > 0 {
         out.push(format!(
-            "It has {} of {}: they read as zeros and take no room.",
+            "It has {} of {}: {} as zeros and {} no room.",
             count(holes, "hole"),
-            blocks(missing)
+            blocks(missing),
+            if holes == 1 { "it reads" } else { "they read" },
+            if holes == 1 { "takes" } else { "take" }
         ));
     }
     if unwritten > 0 {
         out.push(format!(
-            "{} of it {} allocated but unwritten: until something is written there, zeros are read.",
+            "{} of it {} allocated but unwritten: until something is written there, zeros are \
+             read.",
             capital(&blocks(unwritten)),
             if unwritten == 1 { "is" } else { "are" }
         ));
@@ -288,7 +334,9 @@ fn life(known: &Known<'_>) -> Option<String> {
     let links = known.inode.i_links_count();
     if let Some(orphan) = known.orphan.filter(|_| known.in_use) {
         return Some(if orphan.links == 0 {
-            "It is an orphan: it had lost its last name while something still had it open, and a mount would free it.".into()
+            "It is an orphan: it had lost its last name while something still had it open, and a \
+             mount would free it."
+                .into()
         } else {
             "It is on the list of orphans: it was being truncated, and a mount would finish that."
                 .into()

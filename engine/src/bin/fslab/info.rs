@@ -1,0 +1,94 @@
+use crate::args::InfoArgs;
+use crate::{open, out};
+use fslab_engine::view::{self, Summary};
+use std::io::Write;
+
+pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    let fs = open::open(&args.source)?;
+    let mut summary = view::summary(&fs);
+    if args.source.how.json {
+        return out::json(&summary);
+    }
+    // The problems of opening have been told.
+    summary.problems.drain(..fs.problems().len());
+    out::problems(&summary.problems);
+    let mut out = out::stdout();
+    print(&mut out, &summary)?;
+    if args.fields {
+        writeln!(out)?;
+        out::fields(&mut out, &summary.fields, 0)?;
+    }
+    Ok(out.flush()?)
+}
+
+fn print(out: &mut impl Write, s: &Summary) -> std::io::Result<()> {
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<14}{value}");
+    line("Kind", s.kind.clone())?;
+    line(
+        "Label",
+        if s.label.is_empty() {
+            "none".into()
+        } else {
+            s.label.clone()
+        },
+    )?;
+    line("UUID", s.uuid.clone())?;
+    if !s.last_mounted.is_empty() {
+        line("Last mounted", s.last_mounted.clone())?;
+    }
+    let block = u64::from(s.block_size);
+    let bytes = |blocks: u64| out::size(blocks.saturating_mul(block));
+    line(
+        "Size",
+        format!("{} blocks of {block} bytes, {}", s.blocks, bytes(s.blocks)),
+    )?;
+    line(
+        "Free",
+        format!("{} blocks, {}", s.free_blocks, bytes(s.free_blocks)),
+    )?;
+    if s.cluster_blocks > 1 {
+        line(
+            "Clusters",
+            format!(
+                "of {} blocks, {}",
+                s.cluster_blocks,
+                bytes(s.cluster_blocks.into())
+            ),
+        )?;
+    }
+    line(
+        "Inodes",
+        format!(
+            "{} of {} bytes, {} free",
+            s.inodes, s.inode_size, s.free_inodes
+        ),
+    )?;
+    let flex = if s.flex_groups > 1 {
+        format!(", in flex groups of {}", s.flex_groups)
+    } else {
+        String::new()
+    };
+    line(
+        "Groups",
+        format!("{} of {} blocks{flex}", s.groups, s.blocks_per_group),
+    )?;
+    line("Image", format!("{} bytes", s.image_bytes))?;
+    line("Features", s.features.join(" "))?;
+    for (i, sentence) in s.state.iter().enumerate() {
+        line(if i == 0 { "State" } else { "" }, sentence.clone())?;
+    }
+    if !s.orphans.is_empty() {
+        const MOST: usize = 20;
+        let mut all: Vec<String> = s
+            .orphans
+            .iter()
+            .take(MOST)
+            .map(|o| o.inode.to_string())
+            .collect();
+        if s.orphans.len() > MOST {
+            all.push(format!("and {} more", s.orphans.len() - MOST));
+        }
+        line("Orphans", all.join(" "))?;
+    }
+    Ok(())
+}
