@@ -129,34 +129,33 @@ impl<R: ReadAt> Fs<R> {
     /// Whether a symbolic link's target is in `i_block`. Without ea_inode the kernel
     /// tells it by the link having no blocks, with it by its length.
     pub(super) fn is_fast_symlink(&self, inode: &InodeBuf) -> bool {
-        if inode.file_type() != FileType::Symlink
-            || inode
-                .flags()
-                .intersects(InodeFlags::INLINE_DATA | InodeFlags::EXTENTS)
-            || inode.size() >= IN_BLOCK as u64
-        {
+        let elsewhere = InodeFlags::INLINE_DATA | InodeFlags::EXTENTS;
+        if inode.file_type() != FileType::Symlink || inode.flags().intersects(elsewhere) {
             return false;
         }
-        let ea_inode = self.sb.incompat().contains(Incompat::EA_INODE);
+        if self.sb.incompat().contains(Incompat::EA_INODE) {
+            return inode.size() < IN_BLOCK as u64;
+        }
         let attributes = if inode.file_acl().0 == 0 {
             0
         } else {
             u64::from(self.geo.block_size) * u64::from(self.geo.cluster_blocks) / 512
         };
-        ea_inode || self.sectors(inode) == attributes
+        self.sectors(inode) == attributes
     }
 
     /// A symbolic link's target; of an encrypted one, the bytes that stand for it.
     pub fn symlink_target(&self, inode: &InodeBuf) -> Result<Vec<u8>, Error> {
-        let most = MAX_SYMLINK.max(self.geo.block_size.into());
-        if inode.size() > most {
-            return Err(Problem::value(
-                Place::Inode(inode.nr),
-                "i_size",
-                inode.size(),
-                format!("at most {most} for a symbolic link"),
-            )
-            .into());
+        let most = if self.is_fast_symlink(inode) {
+            IN_BLOCK as u64 - 1
+        } else {
+            MAX_SYMLINK.max(self.geo.block_size.into())
+        };
+        if !(1..=most).contains(&inode.size()) {
+            let expected = format!("1 to {most} for a symbolic link kept as this one is");
+            return Err(
+                Problem::value(Place::Inode(inode.nr), "i_size", inode.size(), expected).into(),
+            );
         }
         let content = self.content(inode);
         let mut target = vec![0; inode.size() as usize];
@@ -169,6 +168,10 @@ impl<R: ReadAt> Fs<R> {
         // A target is a C string: a length beyond it is damage that shows nothing.
         if let Some(end) = target.iter().position(|&b| b == 0) {
             target.truncate(end);
+        }
+        if target.is_empty() {
+            let words = "is a symbolic link without a target";
+            return Err(Problem::other(Place::Inode(inode.nr), words).into());
         }
         Ok(target)
     }
