@@ -3,7 +3,7 @@
 
 mod oracle;
 
-use oracle::special::{Found, SPECIALS, special};
+use oracle::special::{self, Found, SPECIALS, special};
 use oracle::{BUSY, Image, RECIPES, Source, Truth};
 use std::time::Duration;
 
@@ -144,6 +144,85 @@ fn special_images_are_made() {
             }
         }
     }
+}
+
+#[test]
+fn kernel_reads_special_images_so() {
+    for one in SPECIALS {
+        let Some(Found::Built(image)) = special(one) else {
+            continue;
+        };
+        let probe = special::kernel_probe(&image).expect("the kernel is asked");
+        if let Some(why) = probe.refused {
+            // What it refuses, only a reader more patient than it can open.
+            let patient = ["backup-super", "truncated"].contains(&one.name);
+            assert!(
+                patient || image.expect.opens != Some(true),
+                "{}: {why}",
+                one.name
+            );
+            continue;
+        }
+        for (path, hash) in &image.expect.contents {
+            let found = &probe.paths[path];
+            assert_eq!(
+                found.sha256.as_ref(),
+                Some(hash),
+                "{}: {path:?}: {found:?}",
+                one.name
+            );
+        }
+    }
+}
+
+/// The filler means to make trees of several levels: whether it did.
+#[test]
+fn fillings_reach_their_depth() {
+    let asked = [
+        ("ext4-1k", "stat /extents/checkered", "(ETB1)"),
+        ("ext4-4k", "stat /extents/checkered", "(ETB1)"),
+        ("ext4-4k", "stat /extents/unwritten", "[u]"),
+        ("ext2-1k", "stat /sparse/level-3", "(TIND)"),
+        ("ext3-4k", "stat /sparse/level-3", "(TIND)"),
+        ("ext4-1k", "htree_dump /htree2", "Indirect levels: 1"),
+        ("large-dir", "htree_dump /htree3", "Indirect levels: 2"),
+        ("hash-tea-unsigned", "htree_dump /htree2", "Hash Version: 2"),
+        ("casefold", "htree_dump /big", "Indirect levels: 0"),
+        ("inline-data", "stat /inline/120", "system.data (60)"),
+        ("bigalloc", "stats", "bigalloc"),
+        ("huge-file", "stat /sizes/1000", "Blockcount: 1\n"),
+    ];
+    for (name, command, expected) in asked {
+        let Some(image) = oracle::image_named(name) else {
+            return;
+        };
+        let said = oracle::Debugfs::new(&image.path)
+            .ask_one(command)
+            .expect("debugfs runs");
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains(expected), "{name}: {command}: {said}");
+    }
+}
+
+#[test]
+fn fillings_share_and_count() {
+    let Some(image) = oracle::image_named("ext4-4k") else {
+        return;
+    };
+    let truth = &image.truth;
+    let entry = |path: &[u8]| truth.entry(path).expect("it was made");
+    let (one, two) = (entry(b"/xattr/shared-1"), entry(b"/xattr/shared-2"));
+    assert!(
+        one.file_acl != 0 && one.file_acl == two.file_acl,
+        "a shared attribute block"
+    );
+    assert_eq!(entry(b"/links/one").nlink, 4);
+    assert_eq!(entry(b"/times/15032385535").mtime.0, 15_032_385_535);
+    assert_eq!(entry(b"/times/-1").mtime.0, -1);
+    assert_eq!(entry(b"/special/b-4095-1048575").rdev, (4095, 0xF_FFFF));
+    assert_eq!(truth.children(b"/many").len(), 3000);
+    let free: u64 = truth.groups.iter().map(|group| group.free_blocks).sum();
+    assert_eq!(truth.header["Free blocks"], free.to_string());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Questions to debugfs, many in one run.
 
-use super::tools::{limited, succeed};
+use super::tools::{limited, output};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,13 @@ impl Debugfs {
             .arg("-f")
             .arg(script.path())
             .arg(&self.image);
-        split(&succeed(&mut run)?, commands)
+        let done = output(&mut run)?;
+        let complaints = complaints(&done.stderr);
+        // debugfs answers 0 whatever its commands did.
+        if !done.status.success() || (!self.options.is_empty() && !complaints.is_empty()) {
+            return Err(format!("debugfs {}: {complaints}", self.image.display()));
+        }
+        split(&done.stdout, commands)
     }
 
     pub fn ask_one(&self, command: &str) -> Result<Vec<u8>, String> {
@@ -50,6 +56,13 @@ impl Debugfs {
             .next()
             .ok_or_else(|| format!("debugfs {command}: no answer"))
     }
+}
+
+/// What is said on stderr besides the version.
+fn complaints(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines = text.lines().filter(|line| !line.starts_with("debugfs 1."));
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 /// Cuts the output of `debugfs -f` at the echoes of the commands.

@@ -201,8 +201,8 @@ const CASEFOLD: &[Step] = &[
     Debugfs(&[
         "mkdir folded",
         "mkdir big",
-        "sif folded flags 0x40000000",
-        "sif big flags 0x40000000",
+        "sif folded flags 0x40080000",
+        "sif big flags 0x40080000",
     ]),
     Debugfs(&[
         "symlink folded/Straße ../target",

@@ -171,7 +171,10 @@ impl<'a> Contents<'a> {
             };
             entry.target = Some(Bytes(target));
         } else if entry.is_file() && entry.flags & INLINE != 0 {
-            entry.sha256 = Some(sha256(&self.inline(ino)?));
+            // Of less than 60 bytes debugfs gives 60.
+            let mut bytes = self.inline(ino)?;
+            bytes.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+            entry.sha256 = Some(sha256(&bytes));
         } else if entry.is_file() && size <= WHOLE {
             entry.sha256 = Some(sha256(&self.read(&stat.extents, size, 0, size)?));
         } else if entry.is_file() {

@@ -100,7 +100,7 @@ def inline(f):
 
 def spread(f):
     """Directories in the root are put far from one another, with their files."""
-    for index in range(200):
+    for index in range(60):
         os.mkdir(f.path(b"far-%03d" % index))
         # More than 16 blocks, written out after closing: only such a file is
         # put near its inode, not where the last one ended.

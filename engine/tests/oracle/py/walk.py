@@ -64,8 +64,9 @@ class Walk:
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError as error:
-            # ENOKEY: an encrypted file whose key is gone.
-            self.notes.append(f"inode {info['ino']}: {errno.errorcode[error.errno]}")
+            # An encrypted file whose key is gone.
+            if error.errno != errno.ENOKEY:
+                raise
             return
         try:
             entry["user_flags"] = struct.unpack("<I", fcntl.ioctl(fd, FS_IOC_GETFLAGS, bytes(4)))[0]

@@ -13,8 +13,10 @@ mod supers;
 
 use super::cache::{available, cached, skipped};
 use super::image::{Image, image_named};
+use super::kernel;
 use super::truth::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -320,6 +322,37 @@ fn load(folder: &Path) -> Result<SpecialImage, String> {
         expect,
         _kept: None,
     })
+}
+
+/// What the kernel makes of some of an image's paths.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Probe {
+    /// Why it does not mount.
+    pub refused: Option<String>,
+    #[serde(default)]
+    pub paths: BTreeMap<Bytes, Probed>,
+}
+
+/// Contents, target or names by their hash, or an error.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Probed {
+    pub sha256: Option<String>,
+    pub error: Option<String>,
+}
+
+/// Asks the kernel about every path that is expected somehow, before any replay.
+pub fn kernel_probe(image: &SpecialImage) -> Result<Probe, String> {
+    let mount = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let expect = &image.expect;
+    let paths: Vec<&Bytes> = [&expect.damaged, &expect.tolerated]
+        .into_iter()
+        .flatten()
+        .collect();
+    let paths: Vec<&Bytes> = expect.contents.keys().chain(paths).collect();
+    let request = json!({
+        "image": image.path, "mnt": mount.path(), "options": "noload", "paths": paths,
+    });
+    kernel::ask("probe.py", &request)
 }
 
 /// What the images depend on.
