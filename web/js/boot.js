@@ -2,4 +2,9 @@
 // forbid inline scripts.
 import init from './fslab.js';
 
-await init();
+try {
+  await init();
+} catch (error) {
+  document.body.textContent = `fslab did not start: ${error}`;
+  throw error;
+}

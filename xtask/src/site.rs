@@ -99,6 +99,8 @@ fn bind(profile: Profile, wasm: &Path, folder: &Path) -> Result<()> {
         .web(true)?
         .out_name("fslab")
         .typescript(false)
+        // `init()` finds the wasm beside its own script.
+        .omit_default_module_path(false)
         .debug(profile == Profile::Dev)
         .remove_name_section(profile == Profile::Release)
         .remove_producers_section(profile == Profile::Release);

@@ -49,9 +49,12 @@ fn pass(from: impl Read, mut to: impl Write) -> Vec<String> {
     let mut notices = Vec::new();
     let mut line = Vec::new();
     while matches!(from.read_until(b'\n', &mut line), Ok(1..)) {
-        // That nobody reads our output is no reason to stop the tests.
-        let _ = to.write_all(&line);
-        notices.extend(notice(&String::from_utf8_lossy(&line)));
+        let text = String::from_utf8_lossy(&line);
+        notices.extend(notice(&text));
+        if !is_noise(&text) {
+            // That nobody reads our output is no reason to stop the tests.
+            let _ = to.write_all(&line);
+        }
         line.clear();
     }
     notices
@@ -59,6 +62,19 @@ fn pass(from: impl Read, mut to: impl Write) -> Vec<String> {
 
 fn notice(line: &str) -> Option<String> {
     Some(line.trim().strip_prefix(MARK)?.to_owned())
+}
+
+/// What nextest repeats for every test that passed, since it is asked to show
+/// what those print.
+fn is_noise(line: &str) -> bool {
+    let Some(inner) = line.strip_prefix("    ") else {
+        return line.trim().is_empty() || line.contains("stdout ───");
+    };
+    let inner = inner.trim();
+    inner.is_empty()
+        || inner == "running 1 test"
+        || inner.starts_with("test result: ok. 1 passed")
+        || (inner.starts_with("test ") && inner.ends_with("... ok"))
 }
 
 #[cfg(test)]
@@ -71,5 +87,13 @@ mod tests {
         let mut seen = Vec::new();
         assert_eq!(pass(&text[..], &mut seen), ["no loop device"]);
         assert_eq!(seen, text);
+    }
+
+    #[test]
+    fn passed_tests_are_told_once() {
+        let text = b"PASS a\n  stdout \xe2\x94\x80\xe2\x94\x80\xe2\x94\x80\n\n    running 1 test\n    test a ... ok\n    seen\n\n    test result: ok. 1 passed; 0 failed\n";
+        let mut seen = Vec::new();
+        pass(&text[..], &mut seen);
+        assert_eq!(seen, b"PASS a\n    seen\n");
     }
 }

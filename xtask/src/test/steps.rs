@@ -141,7 +141,8 @@ fn wasm_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
             .cargo()
             .args(["build", "--package=wasm-test-runner"]),
     )?;
-    let runner = workspace.target.join("debug").join("wasm-test-runner");
+    let program = format!("wasm-test-runner{}", std::env::consts::EXE_SUFFIX);
+    let runner = workspace.target.join("debug").join(program);
     let capabilities = browser.write_capabilities(&workspace.scratch("e2e")?)?;
 
     let mut cargo = workspace.cargo();
@@ -180,6 +181,8 @@ fn browser_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
         cargo_test(workspace, &["--package=fslab-e2e"])
     };
     give_addresses(&mut tests, workspace, &browser, &server, &driver)?;
+    // A failure says where it happened; the harness's insides are of no interest.
+    tests.env("RUST_LIB_BACKTRACE", "0");
     check(&mut tests, notices)
 }
 
