@@ -1,43 +1,73 @@
-//! The page's root.
-
-use std::rc::Rc;
+//! The page's root: what holds the rooms, and what works in all of them.
 
 use yew::prelude::*;
 
-use crate::worker::link::Link;
-use crate::worker::protocol::{Answer, Request};
+use crate::address::use_address;
+use crate::input::{use_drops, use_keys};
+use crate::room::Room;
+use crate::store::{Action, Health, StoreProvider, use_store};
+use crate::views::explore::Explore;
+use crate::views::header::Header;
+use crate::views::help::Help;
+use crate::views::pick::FileInput;
 
+/// The page.
 #[component]
 pub fn App() -> Html {
-    let status = use_state(|| String::from("Starting the engine…"));
-    // Held for as long as the page lives: dropping the link ends the worker.
-    let link = use_mut_ref(|| None::<Rc<Link>>);
+    html! { <StoreProvider><Page /></StoreProvider> }
+}
 
-    use_effect_with((), {
-        let status = status.clone();
-        move |()| match Link::start(Callback::from({
-            let status = status.clone();
-            move |answer: Answer| status.set(describe(&answer))
-        })) {
-            Ok(started) => {
-                started.send(&Request::Ping);
-                *link.borrow_mut() = Some(Rc::new(started));
-            }
-            Err(error) => status.set(format!("The engine did not start: {error:?}")),
-        }
-    });
-
+#[component]
+fn Page() -> Html {
+    let store = use_store();
+    use_address(&store);
+    use_keys(&store);
+    let dragging = use_drops(&store);
+    // The only one so far.
+    let room = Room::Explore;
     html! {
-        <>
-            <header><h1>{ "fslab" }</h1></header>
-            <main><p role="status">{ (*status).clone() }</p></main>
-        </>
+        <div class={classes!("page-frame", dragging.then_some("dragging"))}>
+            <Header {room} />
+            <Banners />
+            { match room {
+                Room::Explore => html! { <Explore /> },
+            } }
+            <FileInput />
+            <Help />
+            if dragging {
+                <div class="drop-here" aria-hidden="true"><p>{ "Drop the image to open it" }</p></div>
+            }
+        </div>
     }
 }
 
-fn describe(answer: &Answer) -> String {
-    match answer {
-        Answer::Pong { version } => format!("Engine {version} is ready"),
-        Answer::Failed { message } => format!("The engine stopped: {message}"),
+/// What is to be said across the page.
+#[component]
+fn Banners() -> Html {
+    let store = use_store();
+    if let Health::Failed(why) = &store.state.health {
+        let engine = store.engine.clone();
+        let restart = Callback::from(move |_| engine.restart());
+        return html! {
+            <div class="banner bad" role="alert">
+                <p>{ format!("The engine stopped: {why}") }</p>
+                <button type="button" onclick={restart}>{ "Restart the engine" }</button>
+            </div>
+        };
     }
+    if store.state.welcome && store.state.opened().is_some() {
+        let close = {
+            let store = store.clone();
+            Callback::from(move |_| store.act(Action::Welcome(false)))
+        };
+        return html! {
+            <div class="banner" role="note">
+                <p>
+                    { "This is a small sample. Drop an image of your own, of any size: it never leaves this machine" }
+                </p>
+                <button type="button" onclick={close}>{ "Dismiss" }</button>
+            </div>
+        };
+    }
+    html! {}
 }

@@ -4,8 +4,19 @@
 //! global object it wakes up in and becomes one or the other.
 #![forbid(unsafe_code)]
 
+mod address;
 pub mod app;
+mod command;
+mod format;
+mod input;
+pub mod kinds;
+pub mod owner_map;
+mod room;
+mod route;
+pub mod samples;
 pub mod site;
+mod store;
+pub mod views;
 pub mod worker;
 
 use wasm_bindgen::JsCast as _;

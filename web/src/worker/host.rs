@@ -28,6 +28,9 @@ pub fn answer(request: Request) -> Answer {
         Request::Ping => Answer::Pong {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
+        _ => Answer::Failed {
+            message: "The worker cannot do this yet.".into(),
+        },
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Link {
 impl Link {
     /// Starts a worker; `on_answer` is called for each of its answers, and once
     /// with [`Answer::Failed`] if it panics.
-    pub fn start(on_answer: Callback<Answer>) -> Result<Self, JsValue> {
+    pub fn start(on_answer: Callback<(Answer, Array)>) -> Result<Self, JsValue> {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
         let worker = Worker::new_with_options(&site::address_of("worker.js")?, &options)?;
@@ -32,9 +32,8 @@ impl Link {
             move |event: MessageEvent| on_answer.emit(read(event.data()))
         });
         let fail = Closure::new(move |event: ErrorEvent| {
-            on_answer.emit(Answer::Failed {
-                message: event.message(),
-            });
+            let message = event.message();
+            on_answer.emit((Answer::Failed { message }, Array::new()));
         });
         worker.set_onmessage(Some(receive.as_ref().unchecked_ref()));
         worker.set_onerror(Some(fail.as_ref().unchecked_ref()));
@@ -71,11 +70,12 @@ impl Drop for Link {
     }
 }
 
-fn read(message: JsValue) -> Answer {
+fn read(message: JsValue) -> (Answer, Array) {
     match envelope::open(message) {
-        Ok((answer, _extras)) => answer,
-        Err(error) => Answer::Failed {
-            message: format!("An answer could not be read: {error}."),
-        },
+        Ok(answer) => answer,
+        Err(error) => {
+            let message = format!("An answer could not be read: {error}.");
+            (Answer::Failed { message }, Array::new())
+        }
     }
 }

@@ -1,0 +1,64 @@
+//! The room for an image that somebody has: files, pictures, and the selection explained.
+
+use yew::prelude::*;
+
+use super::files::Files;
+use super::search::Search;
+use super::selection::SelectionColumn;
+use super::stage::{More, Stage};
+use super::start::Start;
+use crate::store::{Action, Pane, use_store};
+
+/// The room.
+#[component]
+pub fn Explore() -> Html {
+    let store = use_store();
+    if store.state.opened().is_none() {
+        return html! { <Start /> };
+    }
+    let pane = store.state.pane;
+    html! {
+        <>
+            <main class={classes!("explore", pane_class(pane))} id="main">
+                <section class="side files" aria-label="Files">
+                    <Search />
+                    <Files />
+                </section>
+                <Stage />
+                <SelectionColumn />
+                <More />
+            </main>
+            <Panes />
+        </>
+    }
+}
+
+const PANES: [(Pane, &str); 4] = [
+    (Pane::Stage, "Map"),
+    (Pane::Files, "Files"),
+    (Pane::Selection, "Selection"),
+    (Pane::More, "More"),
+];
+
+fn pane_class(pane: Pane) -> &'static str {
+    match pane {
+        Pane::Stage => "pane-stage",
+        Pane::Files => "pane-files",
+        Pane::Selection => "pane-selection",
+        Pane::More => "pane-more",
+    }
+}
+
+/// The narrow screen's way from one part of the room to another.
+#[component]
+fn Panes() -> Html {
+    let store = use_store();
+    let button = |(pane, name): (Pane, &'static str)| {
+        let (to, on) = (store.clone(), store.state.pane == pane);
+        let onclick = Callback::from(move |_| to.act(Action::Pane(pane)));
+        html! {
+            <button type="button" aria-current={on.then_some("true")} {onclick}>{ name }</button>
+        }
+    };
+    html! { <nav class="panes" aria-label="Parts of the room">{ for PANES.into_iter().map(button) }</nav> }
+}
