@@ -2,6 +2,7 @@
 //!
 //! A new bench is a module with one function and a line in [`BENCHES`].
 
+mod images;
 mod map;
 mod page_size;
 
@@ -28,6 +29,10 @@ pub struct Measure {
 }
 
 const BENCHES: &[Bench] = &[
+    Bench {
+        name: "images",
+        run: images::run,
+    },
     Bench {
         name: "map",
         run: map::run,
