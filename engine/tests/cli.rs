@@ -1,5 +1,7 @@
 //! The command line against e2fsprogs, on images that mke2fs makes.
 
+use fslab_engine::ext4::layout::Timestamp;
+use fslab_engine::view::fields::time_text;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -164,6 +166,7 @@ fn agrees_with_e2fsprogs() {
     }
     text_is_aligned_and_escaped(&bench.path("ext2.img"));
     exits(&bench);
+    backups(&bench);
     packed(&bench);
 }
 
@@ -195,6 +198,16 @@ fn stat_as_debugfs(image: &Path) {
         let flags = flags.as_str().unwrap().split(' ').next().unwrap();
         let number = |hex: &str| u32::from_str_radix(hex.trim_start_matches("0x"), 16).unwrap();
         assert_eq!(number(flags), number(after(&theirs, "Flags:")), "{path}");
+        for (ours, word) in [
+            (&ours["mtime"], "mtime:"),
+            (&ours["ctime"], "ctime:"),
+            (&ours["atime"], "atime:"),
+        ] {
+            // "0x6745aa00:00000000", the extra word only where the inode has one.
+            let mut words = after(&theirs, word).split(':').map(number);
+            let time = Timestamp::decode(words.next().unwrap(), words.next().unwrap_or(0));
+            assert_eq!(ours.as_str().unwrap(), time_text(time), "{word} of {path}");
+        }
         let shown = text("stat", image, &[path]);
         assert!(shown.contains("Mode") && !shown.contains('\u{1b}'));
     }
@@ -415,6 +428,29 @@ fn text_is_aligned_and_escaped(image: &Path) {
     assert!(text("groups", image, &["1"]).lines().count() == 2);
 }
 
+/// A backup superblock, by wish and by need.
+fn backups(bench: &Bench) {
+    let image = bench.path("ext2.img");
+    let info = json("info", &image, &["--superblock", "backup:1:1024"]);
+    assert!(
+        info["state"][0]
+            .as_str()
+            .unwrap()
+            .contains("backup superblock of group 1")
+    );
+    let mut bytes = std::fs::read(&image).unwrap();
+    bytes[1024..2048].fill(0);
+    let broken = bench.path("broken.img");
+    std::fs::write(&broken, bytes).unwrap();
+    let out = fslab(&["cat", broken.to_str().unwrap(), "/small"]);
+    assert_eq!(out.stdout, b"hello\n");
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(
+        out.status.success() && stderr.contains("The superblock has magic 0x0"),
+        "{stderr}"
+    );
+}
+
 /// Exit codes, and the sentence that comes with them.
 fn exits(bench: &Bench) {
     let image = bench.path("ext4.img");
@@ -555,7 +591,10 @@ fn journal_and_replay() {
         .collect();
     assert_eq!(homes, [nr]);
     assert_eq!(quiet("cat", &image, &["/small"]), b"hello\n");
-    assert_eq!(quiet("cat", &image, &["/small", "--replayed"]), b"HELLO\n");
+    let replayed = fslab(&["cat", image.to_str().unwrap(), "/small", "--replayed"]);
+    assert_eq!(replayed.stdout, b"HELLO\n");
+    let stderr = String::from_utf8_lossy(&replayed.stderr);
+    assert!(stderr.contains("with 1 block changed"), "{stderr}");
     let shown = text("journal", &image, &["--blocks"]);
     assert!(shown.contains(&format!("copy of block {nr}, ")), "{shown}");
     let copies = text("journal", &image, &["--block", &nr.to_string(), "--fields"]);

@@ -82,7 +82,7 @@ fn every_structure_of_sound_images_decodes() {
             let step = u64::from(run.len).div_ceil(OF_A_RUN).max(1);
             let few = matches!(
                 run.kind,
-                Kind::Free | Kind::Data | Kind::Unowned | Kind::Boot
+                Kind::Free | Kind::Data | Kind::Unowned | Kind::Unknown | Kind::Boot
             );
             let step = if few { u64::from(run.len) } else { step };
             for nr in (run.start..run.end()).step_by(step as usize) {
@@ -104,6 +104,7 @@ fn every_structure_of_sound_images_decodes() {
                     Kind::Free
                         | Kind::Data
                         | Kind::Unowned
+                        | Kind::Unknown
                         | Kind::Boot
                         | Kind::Twice
                         | Kind::Journal

@@ -99,7 +99,7 @@ fn map_and_names<R: ReadAt>(fs: &Fs<R>) -> (BlockMap, Names) {
     let mut scan = Scan::new(fs, options);
     while !scan.progress().is_finished() {
         scan.step(fs);
-        if scan.knows_free_space() && scan.progress().done % 7 == 0 {
+        if scan.knows_free_space() && scan.progress().done.is_power_of_two() {
             let _ = scan.preview(fs);
         }
     }

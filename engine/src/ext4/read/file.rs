@@ -162,7 +162,9 @@ impl<R: ReadAt> Fs<R> {
         self.read_content(&content, 0, &mut target)?;
         if inode.flags().contains(InodeFlags::ENCRYPT) {
             // fscrypt puts the length of the encrypted target, two bytes, before it.
-            let len = target.first_chunk().map_or(0, |raw| u16::from_le_bytes(*raw));
+            let len = target
+                .first_chunk()
+                .map_or(0, |raw| u16::from_le_bytes(*raw));
             return Ok(target.into_iter().skip(2).take(len.into()).collect());
         }
         // A target is a C string: a length beyond it is damage that shows nothing.

@@ -75,7 +75,9 @@ impl Geometry {
         let bits = u64::from(block_size) * 8;
         let blocks_per_group = sb.s_blocks_per_group();
         let most = bits * u64::from(cluster_blocks);
-        if blocks_per_group == 0 || u64::from(blocks_per_group) > most || !blocks_per_group.is_multiple_of(8)
+        if blocks_per_group == 0
+            || u64::from(blocks_per_group) > most
+            || !blocks_per_group.is_multiple_of(8)
         {
             return bad(
                 "s_blocks_per_group",
@@ -250,9 +252,9 @@ impl Geometry {
         })
     }
 
-    /// Whether `len` blocks from `at` on are all inside the filesystem and none is one
-    /// that data can never have (block 0 where a boot sector is there).
+    /// Whether `len` blocks from `at` on are all inside the filesystem, and past its first
+    /// block, which is the superblock's or a boot loader's.
     pub fn holds(&self, at: BlockNr, len: u64) -> bool {
-        at.0 >= self.first_data_block && at.0.checked_add(len).is_some_and(|end| end <= self.blocks)
+        at.0 > self.first_data_block && at.0.checked_add(len).is_some_and(|end| end <= self.blocks)
     }
 }

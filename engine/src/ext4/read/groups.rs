@@ -68,6 +68,9 @@ impl<R: ReadAt> Fs<R> {
     /// A group's descriptor, at its full size.
     pub fn group_desc(&self, g: GroupNr) -> Result<GroupDesc<&[u8]>, Error> {
         self.geo.check_group(g)?;
+        if g.0 >= self.known_groups() {
+            return Err(Problem::other(Place::Group(g), "lies past the end of the image").into());
+        }
         let size = usize::from(self.geo.desc_size);
         let per_block = self.geo.descs_per_block() as usize;
         let (block, index) = (g.0 as usize / per_block, g.0 as usize % per_block);
@@ -95,9 +98,17 @@ impl<R: ReadAt> Fs<R> {
         })
     }
 
-    /// Every group number.
+    /// Every group whose descriptor is on the image.
     pub fn groups(&self) -> impl Iterator<Item = GroupNr> + use<R> {
-        (0..self.geo.groups).map(GroupNr)
+        (0..self.known_groups()).map(GroupNr)
+    }
+
+    /// Groups whose descriptors are on the image: all, unless it was cut short.
+    pub fn known_groups(&self) -> u32 {
+        let blocks = (self.descs.len() / self.geo.block_size as usize) as u32;
+        self.geo
+            .groups
+            .min(blocks.saturating_mul(self.geo.descs_per_block()))
     }
 
     /// Checks every descriptor's checksum and places; replaces one that points outside
@@ -249,8 +260,7 @@ impl<R: ReadAt> Fs<R> {
         if self.sb.has_group_checksum() && d.flags().contains(GroupFlags::BLOCK_UNINIT) {
             return Ok(self.initial_bitmap(g));
         }
-        self.block(d.block_bitmap())
-            .map_err(|e| e.into_problem(Place::BlockBitmap(g)).into())
+        self.bitmap(d.block_bitmap(), Place::BlockBitmap(g))
     }
 
     /// The bitmap of a group in which only its own metadata is in use.
@@ -274,8 +284,15 @@ impl<R: ReadAt> Fs<R> {
         if self.sb.has_group_checksum() && d.flags().contains(GroupFlags::INODE_UNINIT) {
             return Ok(vec![0; self.geo.block_size as usize]);
         }
-        self.block(d.inode_bitmap())
-            .map_err(|e| e.into_problem(Place::InodeBitmap(g)).into())
+        self.bitmap(d.inode_bitmap(), Place::InodeBitmap(g))
+    }
+
+    fn bitmap(&self, at: BlockNr, place: Place) -> Result<Vec<u8>, Error> {
+        if !self.geo.holds(at, 1) {
+            let words = format!("would be in block {at}, where none can be");
+            return Err(Problem::other(place, words).into());
+        }
+        self.block(at).map_err(|e| e.into_problem(place).into())
     }
 
     /// Whether the checksums of a group's two bitmaps hold; `None` where there is none

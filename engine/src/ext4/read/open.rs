@@ -190,19 +190,25 @@ fn check_superblock(
 }
 
 impl<R: ReadAt> Fs<R> {
-    /// Reads every descriptor; what cannot be read is taken as zeros, with a problem.
+    /// Reads the descriptors, as far as the image goes; one that cannot be read is taken
+    /// as zeros, with a problem.
     fn read_descriptors(&mut self) -> Vec<u8> {
         let size = self.geo.block_size as usize;
-        let mut all = vec![0; self.geo.desc_blocks() as usize * size];
-        for (i, chunk) in all.chunks_mut(size).enumerate() {
-            let at = self.desc_block(i as u32);
-            if let Err(e) = self.read_blocks(at, chunk) {
-                let group = GroupNr(i as u32 * self.geo.descs_per_block());
+        let mut all = Vec::new();
+        for i in 0..self.geo.desc_blocks() {
+            let at = self.desc_block(i);
+            let group = GroupNr(i * self.geo.descs_per_block());
+            // Memory follows what is there, not what the superblock claims.
+            if at.0.saturating_mul(size as u64) >= self.medium.len() {
+                let words = "and all after it lie past the end of the image";
+                self.problems
+                    .push(Problem::other(Place::Group(group), words));
+                break;
+            }
+            let from = all.len();
+            all.resize(from + size, 0);
+            if let Err(e) = self.read_blocks(at, &mut all[from..]) {
                 self.problems.push(e.into_problem(Place::Group(group)));
-                // Past the end of a cut-off image, every further read fails alike.
-                if at.0 * size as u64 >= self.medium.len() {
-                    break;
-                }
             }
         }
         all

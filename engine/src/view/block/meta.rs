@@ -12,7 +12,7 @@ use crate::ext4::read::{InodeBuf, MetaKind};
 use crate::ext4::{Flaw, Place, Problem, checksum};
 use crate::units::{GroupNr, InodeNr};
 use crate::view::fields::{Structure, inode_fields, mode_text};
-use crate::view::inode::is_fast_symlink;
+use crate::view::inode::{is_fast_symlink, was_used};
 
 impl<R: ReadAt> Context<'_, R> {
     pub(super) fn superblock(&mut self) {
@@ -175,7 +175,7 @@ impl<R: ReadAt> Context<'_, R> {
         slot.inode = Some(nr.0);
         self.parts.push(slot);
         self.inode_xattrs(&inode, at);
-        if self.fs.inode_checksum_ok(nr, raw) == Some(false) {
+        if self.fs.inode_checksum_ok(nr, raw) == Some(false) && was_used(self.fs, &inode) {
             let (found, expected) = (
                 Inode(raw).checksum(),
                 checksum::inode(self.fs.checksum_seed(), nr, raw),

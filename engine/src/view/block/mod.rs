@@ -111,7 +111,7 @@ fn kind<R: ReadAt>(
     fixed: Option<Fixed>,
 ) -> (Kind, bool) {
     match owner.map(|o| o.kind) {
-        Some(Kind::Twice) | None => {}
+        Some(Kind::Twice | Kind::Unknown) | None => {}
         Some(kind) => return (kind, false),
     }
     if let Some(fixed) = fixed {
@@ -123,7 +123,7 @@ fn kind<R: ReadAt>(
     if owner::is_mmp(fs, nr) {
         return (Kind::Internal, false);
     }
-    (guess(bytes).unwrap_or(Kind::Unowned), true)
+    (guess(bytes).unwrap_or(Kind::Unknown), true)
 }
 
 /// Metadata that shows itself by a magic number.
@@ -161,7 +161,13 @@ impl<R: ReadAt> Context<'_, R> {
             Kind::Xattr if !self.holds_a_value() => self.xattr(),
             Kind::Symlink => self.symlink(),
             Kind::Internal => self.internal(),
-            Kind::Boot | Kind::Free | Kind::Data | Kind::Xattr | Kind::Unowned | Kind::Twice => {}
+            Kind::Boot
+            | Kind::Free
+            | Kind::Data
+            | Kind::Xattr
+            | Kind::Unowned
+            | Kind::Unknown
+            | Kind::Twice => {}
         }
     }
 

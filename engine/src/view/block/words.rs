@@ -58,13 +58,17 @@ fn whose<R: ReadAt>(c: &Context<'_, R>) -> String {
             group(c)
         ),
         Kind::InodeTable => inode_table(c),
-        Kind::Unowned if c.owner.is_none() => {
+        Kind::Unknown if c.owner.is_none() => {
             format!("Block {nr}: whose it is has not been looked for; only a scan can tell.")
         }
+        Kind::Unknown => format!(
+            "Block {nr}: nothing that was found owns it, and whether it is free cannot be told, as \
+             its bitmap cannot be read or the image ends before it."
+        ),
         Kind::Unowned => {
             format!("Block {nr} is marked as in use, but nothing that was found owns it.")
         }
-        _ if c.owner.is_none() => format!(
+        _ if c.guessed => format!(
             "Block {nr} looks like {}, by its magic number; whose it is only a scan can tell.",
             guessed(c.kind)
         ),

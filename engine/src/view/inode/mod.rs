@@ -40,7 +40,9 @@ pub fn inode<R: ReadAt>(fs: &Fs<R>, ino: InodeNr) -> Result<InodeView, Error> {
     let inode = fs.inode(ino)?;
     let (table_block, table_offset) = fs.inode_place(ino)?;
     let map = map_of(fs, &inode);
-    let mut problems: Vec<Problem> = fs.inode_checksum_flaw(&inode).into_iter().collect();
+    let has_checksum = was_used(fs, &inode);
+    let flaw = fs.inode_checksum_flaw(&inode).filter(|_| has_checksum);
+    let mut problems: Vec<Problem> = flaw.into_iter().collect();
     problems.extend(map.problems.iter().cloned());
     let in_use = match fs.inode_in_use(ino) {
         Ok(used) => used,
@@ -95,7 +97,9 @@ pub fn inode<R: ReadAt>(fs: &Fs<R>, ino: InodeNr) -> Result<InodeView, Error> {
         target,
         reserved,
         in_use,
-        checksum_ok: fs.inode_checksum_ok(ino, inode.raw()),
+        checksum_ok: fs
+            .inode_checksum_ok(ino, inode.raw())
+            .filter(|_| has_checksum),
         table_block: table_block.0,
         table_offset: table_offset as u32,
         storage: storage(&inode, fast_symlink).to_string(),
@@ -112,6 +116,14 @@ pub fn inode<R: ReadAt>(fs: &Fs<R>, ino: InodeNr) -> Result<InodeView, Error> {
         }),
         problems,
     })
+}
+
+/// Whether an inode was ever written, so that it has a checksum: not so where its slot is
+/// zeros or past what the group says was ever used.
+pub(super) fn was_used<R: ReadAt>(fs: &Fs<R>, inode: &InodeBuf) -> bool {
+    let (group, index) = fs.geometry().inode_home(inode.nr);
+    let used = fs.inodes_used_in(group).unwrap_or(u32::MAX);
+    index < used && inode.raw().iter().any(|&b| b != 0)
 }
 
 /// Whether an inode is a symbolic link whose target is in `i_block`.

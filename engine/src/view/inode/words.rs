@@ -15,7 +15,9 @@ const PIECES_TOLD: usize = 3;
 pub(super) fn inode_words(known: &Known<'_>) -> String {
     let mut out = vec![what(known)];
     let told = known.reserved == Some(RESIZE) || is_idle(known);
-    if !told && (known.in_use || known.map.total_runs > 0) {
+    if !known.in_use && known.map.total_runs > 0 {
+        out.push(pieces(known));
+    } else if !told && known.in_use {
         out.extend(kept(known));
         out.extend(gaps(known));
         out.extend(special(known));
@@ -116,7 +118,7 @@ fn free(known: &Known<'_>) -> String {
     let left = if known.map.total_runs == 0 {
         " Which blocks it had is no longer written in it."
     } else {
-        " What stands in it is left from then; its blocks may belong to others by now."
+        " What it says of its blocks is left from then; they may be another's by now."
     };
     format!("Inode {} is free; {kind}.{left}", inode.nr)
 }
@@ -180,8 +182,9 @@ fn pieces(known: &Known<'_>) -> String {
     let all: u64 = runs.iter().map(|r| u64::from(r.len)).sum();
     let total = known.map.total_runs;
     let place = |r: &Run| span(r.start.0, u64::from(r.len));
+    let is = if known.in_use { "is" } else { "was" };
     if let ([only], 1) = (&runs[..], total) {
-        return format!("It is kept in one piece: {}.", place(only));
+        return format!("It {is} kept in one piece: {}.", place(only));
     }
     let told: Vec<String> = runs.iter().take(PIECES_TOLD).map(place).collect();
     let rest = if total > PIECES_TOLD as u64 {
@@ -195,7 +198,7 @@ fn pieces(known: &Known<'_>) -> String {
         ""
     };
     format!(
-        "It is kept in {} pieces, {at_least}{} in all: {}{rest}.",
+        "It {is} kept in {} pieces, {at_least}{} in all: {}{rest}.",
         grouped(total),
         blocks(all),
         told.join(", then ")

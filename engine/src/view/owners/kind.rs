@@ -72,6 +72,9 @@ kinds! {
     Unowned = 17, '?', "unowned", "marked used, but owned by nobody";
     /// Claimed more than once.
     Twice = 18, '!', "twice", "owned twice";
+    /// Neither owned nor known to be free: the bitmap cannot be read, or the image ends
+    /// before.
+    Unknown = 19, 'u', "unknown", "not known: its bitmap cannot be read, or the image ends before it";
 }
 
 impl Kind {

@@ -9,6 +9,10 @@ pub(super) type UsedRun = (u64, u32);
 /// What the map is made of, beside the claims.
 pub(super) struct Ground<'a> {
     pub used: &'a [UsedRun],
+    /// Blocks that no bitmap tells of, in order.
+    pub unknown: &'a [UsedRun],
+    /// One past the last block that a bitmap could tell of.
+    pub known_end: u64,
     pub first_data_block: u64,
     pub blocks: u64,
     pub cluster_blocks: u32,
@@ -61,20 +65,15 @@ pub(super) fn merge(mut claims: Vec<Claim>, ground: &Ground<'_>) -> BlockMap {
     if ground.first_data_block > 0 {
         out.push(0, ground.first_data_block, 0, Kind::Boot, Flags::empty());
     }
-    let mut used = ground.used.iter().copied().peekable();
+    let mut used = Stretches::new(ground.used, u64::MAX);
+    let mut unknown = Stretches::new(ground.unknown, ground.known_end);
     let mut owners = owned.into_iter().peekable();
     while out.end < ground.blocks {
         let at = out.end;
-        while used
-            .next_if(|&(start, len)| start + u64::from(len) <= at)
-            .is_some()
-        {}
         while owners.next_if(|o| o.end() <= at).is_some() {}
-        let (in_use, until) = match used.peek() {
-            Some(&(start, len)) if start <= at => (true, start + u64::from(len)),
-            Some(&(start, _)) => (false, start),
-            None => (false, ground.blocks),
-        };
+        let (in_use, until) = used.at(at);
+        let (not_known, known_until) = unknown.at(at);
+        let until = until.min(known_until);
         let (owner, until) = match owners.peek() {
             Some(o) if o.start <= at => (Some(o), until.min(o.end())),
             Some(o) => (None, until.min(o.start)),
@@ -83,13 +82,11 @@ pub(super) fn merge(mut claims: Vec<Claim>, ground: &Ground<'_>) -> BlockMap {
         let until = until.min(ground.blocks);
         match owner {
             Some(o) => {
-                let flags = if in_use {
-                    o.flags
-                } else {
-                    o.flags | Flags::MARKED_FREE
-                };
+                let mut flags = o.flags;
+                flags.set(Flags::MARKED_FREE, !in_use && !not_known);
                 out.push(at, until, o.inode, o.kind, flags);
             }
+            None if not_known => out.push(at, until, 0, Kind::Unknown, Flags::empty()),
             None if in_use => out.push(at, until, 0, Kind::Unowned, Flags::empty()),
             None => out.push(at, until, 0, Kind::Free, Flags::empty()),
         }
@@ -102,6 +99,35 @@ pub(super) fn merge(mut claims: Vec<Claim>, ground: &Ground<'_>) -> BlockMap {
         runs,
         conflicts,
         ..BlockMap::default()
+    }
+}
+
+/// Runs of blocks in order, gone through from the first block to the last.
+struct Stretches<'a> {
+    rest: &'a [UsedRun],
+    /// Every block from here on is in a run too.
+    tail: u64,
+}
+
+impl<'a> Stretches<'a> {
+    fn new(runs: &'a [UsedRun], tail: u64) -> Self {
+        Self { rest: runs, tail }
+    }
+
+    /// Whether a block is in a run, and where that may change. Blocks must not go back.
+    fn at(&mut self, block: u64) -> (bool, u64) {
+        if block >= self.tail {
+            return (true, u64::MAX);
+        }
+        while let [(start, len), rest @ ..] = self.rest {
+            let end = start + u64::from(*len);
+            if end > block {
+                let inside = *start <= block;
+                return (inside, if inside { end } else { (*start).min(self.tail) });
+            }
+            self.rest = rest;
+        }
+        (false, self.tail)
     }
 }
 
@@ -207,8 +233,16 @@ fn give_slack(runs: &[MapRun], ground: &Ground<'_>) -> Vec<MapRun> {
     // A cluster's end at or after a block; its start at or before it.
     let up = |block: u64| origin + (block.saturating_sub(origin)).next_multiple_of(size);
     let down = |block: u64| origin + block.saturating_sub(origin) / size * size;
-    let owned = |n: &&MapRun| !matches!(n.kind, Kind::Free | Kind::Unowned | Kind::Boot);
-    let mut out = Runs { list: Vec::with_capacity(runs.len()), end: 0 };
+    let owned = |n: &&MapRun| {
+        !matches!(
+            n.kind,
+            Kind::Free | Kind::Unowned | Kind::Unknown | Kind::Boot
+        )
+    };
+    let mut out = Runs {
+        list: Vec::with_capacity(runs.len()),
+        end: 0,
+    };
     for (i, run) in runs.iter().enumerate() {
         let (start, end) = (run.start, run.end());
         if run.kind != Kind::Unowned {
@@ -219,7 +253,11 @@ fn give_slack(runs: &[MapRun], ground: &Ground<'_>) -> Vec<MapRun> {
         let after = runs.get(i + 1).filter(owned);
         let first = before.map_or(start, |_| up(start).min(end));
         let last = after.map_or(end, |_| down(end).max(first));
-        for (from, to, owner) in [(start, first, before), (first, last, None), (last, end, after)] {
+        for (from, to, owner) in [
+            (start, first, before),
+            (first, last, None),
+            (last, end, after),
+        ] {
             match owner {
                 _ if from == to => {}
                 Some(o) => out.push(from, to, o.inode, o.kind, o.flags | Flags::SLACK),
@@ -267,9 +305,20 @@ mod tests {
         fn agrees_with_a_block_by_block_count(
             claims in proptest::collection::vec(claim(), 0..20),
             bits in proptest::collection::vec(any::<bool>(), 70),
+            dark in proptest::collection::vec(proptest::bool::weighted(0.2), 70),
+            known_end in 1u64..80,
         ) {
             let used: Vec<UsedRun> = (1..70u64).filter(|&b| bits[b as usize]).map(|b| (b, 1)).collect();
-            let ground = Ground { used: &used, first_data_block: 1, blocks: 70, cluster_blocks: 1, sharing: false };
+            let unknown: Vec<UsedRun> = (1..70u64).filter(|&b| dark[b as usize]).map(|b| (b, 1)).collect();
+            let ground = Ground {
+                used: &used,
+                unknown: &unknown,
+                known_end,
+                first_data_block: 1,
+                blocks: 70,
+                cluster_blocks: 1,
+                sharing: false,
+            };
             let map = merge(claims.clone(), &ground);
             let mut end = 0;
             for run in &map.runs {
@@ -280,14 +329,16 @@ mod tests {
             for block in 1..70u64 {
                 let run = map.at(block).unwrap();
                 let mine: Vec<&Claim> = claims.iter().filter(|c| (c.start..c.end()).contains(&block)).collect();
+                let is_known = block < known_end && !dark[block as usize];
                 let expected = match (mine.len(), bits[block as usize]) {
+                    (0, _) if !is_known => Kind::Unknown,
                     (0, false) => Kind::Free,
                     (0, true) => Kind::Unowned,
                     (1, _) => Kind::Data,
                     _ => Kind::Twice,
                 };
                 prop_assert_eq!(run.kind, expected);
-                prop_assert_eq!(run.flags.contains(Flags::MARKED_FREE), !mine.is_empty() && !bits[block as usize]);
+                prop_assert_eq!(run.flags.contains(Flags::MARKED_FREE), !mine.is_empty() && !bits[block as usize] && is_known);
                 if mine.len() == 1 {
                     prop_assert_eq!(run.inode, mine[0].inode);
                 }

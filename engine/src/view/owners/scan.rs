@@ -52,6 +52,8 @@ pub struct Scan {
     bitmaps_done: u32,
     inodes_done: u32,
     used: Vec<UsedRun>,
+    /// Groups whose bitmaps cannot be read.
+    unknown: Vec<UsedRun>,
     claims: Claims,
     names: Names,
 }
@@ -64,10 +66,11 @@ impl Scan {
         let claims = Claims::new(work, options.most_claims);
         Self {
             options,
-            groups: geo.groups,
+            groups: fs.known_groups(),
             bitmaps_done: 0,
             inodes_done: 0,
             used: Vec::new(),
+            unknown: Vec::new(),
             claims,
             names: Names::default(),
         }
@@ -120,6 +123,8 @@ impl Scan {
             claims,
             &Ground {
                 used: &self.used,
+                unknown: &self.unknown,
+                known_end: self.known_end(fs),
                 first_data_block: geo.first_data_block,
                 blocks: geo.blocks,
                 cluster_blocks: geo.cluster_blocks,
@@ -131,9 +136,24 @@ impl Scan {
         )
     }
 
+    /// One past the last block of which anything can be known: no further than the
+    /// descriptors and the image go.
+    fn known_end<R: ReadAt>(&self, fs: &Fs<R>) -> u64 {
+        let geo = fs.geometry();
+        let described = if self.groups < geo.groups {
+            geo.group_start(GroupNr(self.groups)).0
+        } else {
+            geo.blocks
+        };
+        described.min(fs.medium().len() / u64::from(geo.block_size))
+    }
+
     fn bitmaps<R: ReadAt>(&mut self, fs: &Fs<R>, g: GroupNr) {
+        let end = self.known_end(fs);
         for run in fs.base_meta(g).into_iter().chain(fs.moved_meta(g)) {
-            self.claims.add(meta_claim(&run, g));
+            if run.start.0 < end {
+                self.claims.add(meta_claim(&run, g));
+            }
         }
         if g.0 == 0 {
             self.mmp(fs);
@@ -141,7 +161,10 @@ impl Scan {
         let geo = fs.geometry();
         let bits = match fs.block_bitmap(g) {
             Ok(bits) => bits,
-            Err(e) => return self.claims.problem(e.into_problem(Place::BlockBitmap(g))),
+            Err(e) => {
+                self.unknown.push((geo.group_start(g).0, geo.group_len(g)));
+                return self.claims.problem(e.into_problem(Place::BlockBitmap(g)));
+            }
         };
         let start = geo.group_start(g).0;
         for (bit, len) in set_runs(&bits, geo.clusters_in(g)) {
