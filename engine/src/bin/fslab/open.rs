@@ -34,8 +34,12 @@ pub fn open_image(
     let (journal, log) = journal_of(&fs, replay.external.as_deref())?;
     out::problems(journal.problems());
     let map = journal.replay_map();
-    if map.is_empty() {
-        out::note("a replay would change nothing");
+    match map.len() {
+        0 => out::note("a replay would change nothing"),
+        1 => out::note("shown as a replay would leave it, with 1 block changed"),
+        n => out::note(format!(
+            "shown as a replay would leave it, with {n} blocks changed"
+        )),
     }
     // The superblock may be among what is replayed.
     let fs = open(Rc::new(Overlay::new(medium, log, map)))?;

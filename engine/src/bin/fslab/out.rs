@@ -22,10 +22,22 @@ pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// A remark on stderr. Control characters that an image could smuggle in are escaped where
-/// its words are made.
+/// A remark on stderr. What an image could smuggle in, as by a link's target, does nothing
+/// to the terminal.
 pub fn note(text: impl std::fmt::Display) {
-    eprintln!("fslab: {text}");
+    eprintln!("fslab: {}", harmless(&text.to_string()));
+}
+
+fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// Lists problems on stderr, each once.
