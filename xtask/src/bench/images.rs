@@ -14,7 +14,7 @@ use crate::tool;
 use crate::workspace::Workspace;
 
 /// Runs of each; the fastest counts.
-const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 9;
 /// How much longer than e2fsck we may take.
 const LIMIT: f64 = 2.0;
 
