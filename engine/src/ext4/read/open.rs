@@ -94,7 +94,7 @@ impl<R: ReadAt> Fs<R> {
     fn with(
         medium: R,
         sb_at: SuperblockAt,
-        (sb, geo): (Superblock<Box<[u8]>>, Geometry),
+        Found { sb, geo }: Found,
         mut problems: Vec<Problem>,
     ) -> Self {
         check_superblock(&sb, &geo, sb_at.place(), medium.len(), &mut problems);
@@ -114,10 +114,13 @@ impl<R: ReadAt> Fs<R> {
     }
 }
 
-fn read_superblock<R: ReadAt>(
-    medium: &R,
-    at: SuperblockAt,
-) -> Result<(Superblock<Box<[u8]>>, Geometry), Error> {
+/// A superblock that makes sense.
+struct Found {
+    sb: Superblock<Box<[u8]>>,
+    geo: Geometry,
+}
+
+fn read_superblock<R: ReadAt>(medium: &R, at: SuperblockAt) -> Result<Found, Error> {
     let place = at.place();
     let mut raw = vec![0; 1024].into_boxed_slice();
     medium
@@ -137,7 +140,7 @@ fn read_superblock<R: ReadAt>(
             return Err(Problem::value(place, "s_block_group_nr", found, group.to_string()).into());
         }
     }
-    Ok((sb, geo))
+    Ok(Found { sb, geo })
 }
 
 /// What is odd about a superblock that can still be used.
