@@ -37,7 +37,7 @@ kinds! {
     /// Free.
     Free = 0, ' ', "free", "free";
     /// Before the filesystem's first block: left to a boot loader.
-    Boot = 1, 'b', "boot", "boot block, not the filesystem's";
+    Boot = 1, 'P', "boot", "boot block, not the filesystem's";
     /// The superblock or a backup.
     Superblock = 2, 'S', "superblock", "superblock";
     /// Group descriptors or a backup.
