@@ -40,7 +40,9 @@ pub fn use_address(store: &Store) {
         if let Some(before) = written.replace(now.clone())
             && text != fragment()
         {
-            write(&text, before.is_step_to(now) && !*quiet);
+            // What a new visitor did not ask for is no step to go back over.
+            let unasked = *quiet && before.source.is_none();
+            write(&text, before.is_step_to(now) && !unasked);
         }
     });
 }

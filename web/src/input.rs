@@ -77,24 +77,33 @@ pub fn use_drops(store: &Store) -> bool {
             };
             let (over, leave) = (dragging.clone(), dragging.clone());
             let listeners = [
-                on("dragover", Box::new(move |event| {
-                    event.prevent_default();
-                    over.set(true);
-                })),
-                on("dragleave", Box::new(move |event| {
-                    // Leaving for nothing is leaving the window.
-                    if event.related_target().is_none() {
-                        leave.set(false);
-                    }
-                })),
-                on("drop", Box::new(move |event| {
-                    event.prevent_default();
-                    dragging.set(false);
-                    if let Some(file) = pick::dropped(event) {
-                        let store = current.borrow().clone();
-                        store.engine.open_file(file, &store.state);
-                    }
-                })),
+                on(
+                    "dragover",
+                    Box::new(move |event| {
+                        event.prevent_default();
+                        over.set(true);
+                    }),
+                ),
+                on(
+                    "dragleave",
+                    Box::new(move |event| {
+                        // Leaving for nothing is leaving the window.
+                        if event.related_target().is_none() {
+                            leave.set(false);
+                        }
+                    }),
+                ),
+                on(
+                    "drop",
+                    Box::new(move |event| {
+                        event.prevent_default();
+                        dragging.set(false);
+                        if let Some(file) = pick::dropped(event) {
+                            let store = current.borrow().clone();
+                            store.engine.open_file(file, &store.state);
+                        }
+                    }),
+                ),
             ];
             move || drop(listeners)
         });

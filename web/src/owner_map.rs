@@ -60,9 +60,7 @@ impl OwnerMap {
 
     /// The run that holds a block.
     pub fn at(&self, block: u64) -> Option<Owned> {
-        let after = self
-            .starts
-            .partition_point(|&start| start <= block as f64);
+        let after = self.starts.partition_point(|&start| start <= block as f64);
         let row = after.checked_sub(1)?;
         let owned = self.row(row)?;
         (block < owned.start + u64::from(owned.len)).then_some(owned)

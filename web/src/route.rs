@@ -117,11 +117,16 @@ impl Address {
     }
 
     /// Whether going from `self` to `other` is a step that "back" should undo. Choosing
-    /// bytes is none: there are too many of these steps.
+    /// bytes is none: there are too many of these steps. That the owner of the chosen block
+    /// has become known is none either.
     pub fn is_step_to(&self, other: &Self) -> bool {
         let bare = |address: &Self| Self {
             selection: Selection {
                 bytes: None,
+                inode: address
+                    .selection
+                    .inode
+                    .filter(|_| address.selection.block.is_none()),
                 ..address.selection
             },
             ..address.clone()
@@ -151,7 +156,10 @@ pub fn word(view: View) -> &'static str {
 }
 
 fn view(word: &str) -> Option<View> {
-    VIEWS.iter().find(|(_, w)| *w == word).map(|(view, _)| *view)
+    VIEWS
+        .iter()
+        .find(|(_, w)| *w == word)
+        .map(|(view, _)| *view)
 }
 
 /// Percent-encodes all but what stays readable and means nothing in a fragment.
@@ -215,7 +223,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_passed_over() {
-        assert_eq!(Address::parse("#i=x&b=-1&v=who&%&=&zz=1"), Address::default());
+        assert_eq!(
+            Address::parse("#i=x&b=-1&v=who&%&=&zz=1"),
+            Address::default()
+        );
         assert_eq!(Address::default().to_fragment(), "");
     }
 

@@ -35,11 +35,16 @@ pub fn find(name: &str) -> Option<&'static Sample> {
 /// Fetches a sample's file; the error is a sentence.
 pub async fn fetch(sample: &Sample) -> Result<Blob, String> {
     let failed = |error: wasm_bindgen::JsValue| {
-        format!("The sample “{}” could not be fetched: {error:?}", sample.title)
+        format!(
+            "The sample “{}” could not be fetched: {error:?}",
+            sample.title
+        )
     };
     let address = site::address_of(sample.file).map_err(failed)?;
     let window = gloo::utils::window();
-    let response = JsFuture::from(window.fetch_with_str(&address)).await.map_err(failed)?;
+    let response = JsFuture::from(window.fetch_with_str(&address))
+        .await
+        .map_err(failed)?;
     let response: Response = response.dyn_into().map_err(failed)?;
     if !response.ok() {
         return Err(format!(
@@ -48,6 +53,8 @@ pub async fn fetch(sample: &Sample) -> Result<Blob, String> {
             response.status()
         ));
     }
-    let blob = JsFuture::from(response.blob().map_err(failed)?).await.map_err(failed)?;
+    let blob = JsFuture::from(response.blob().map_err(failed)?)
+        .await
+        .map_err(failed)?;
     blob.dyn_into().map_err(failed)
 }

@@ -47,6 +47,8 @@ pub async fn run(address: &str, test: impl AsyncFnOnce(&Page) -> Result<()>) -> 
         .context("The browser does not start.")?;
     driver
         .run_and_quit(async |driver| {
+            // As wide as the page is meant to be seen; tests of other sizes ask for them.
+            driver.set_window_rect(0, 0, 1440, 900).await?;
             let page = Page::new(driver, settings);
             page.open(address).await?;
             let verdict = test(&page).await;

@@ -104,6 +104,12 @@ impl Page {
         emulate::motion(&self.driver, reduce).await
     }
 
+    /// Shows the page in a size of so many CSS pixels from now on.
+    pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
+        let size = emulate::Size { width, height };
+        emulate::look(&self.driver, size, emulate::Scheme::Light).await
+    }
+
     /// Saves the page in every size and colour scheme.
     pub async fn screenshots(&self, name: &str) -> Result<()> {
         for size in SIZES {

@@ -137,7 +137,13 @@ impl Engine {
             None => self.close(),
             Some(Source::Sample(name)) => self.open_sample(&name, at),
             Some(Source::File { name, .. }) => {
-                let known = self.0.files.borrow().iter().find(|f| f.name() == name).cloned();
+                let known = self
+                    .0
+                    .files
+                    .borrow()
+                    .iter()
+                    .find(|f| f.name() == name)
+                    .cloned();
                 match known {
                     Some(file) => self.open_file_at(file, at),
                     None => {
@@ -220,7 +226,9 @@ impl Engine {
                 return;
             };
             *kept = Some(blob.clone());
-            at.source.as_ref().map_or_else(String::new, |s| s.name().to_owned())
+            at.source
+                .as_ref()
+                .map_or_else(String::new, |s| s.name().to_owned())
         };
         let request = Request::Open {
             image: self.0.image.get(),
@@ -283,10 +291,7 @@ impl Engine {
 
     /// Asks for a page of a directory for the tree of files.
     pub fn list(&self, dir: u32, from: u64) {
-        self.put(
-            Purpose::List { dir, from },
-            Query::Dir { inode: dir, from },
-        );
+        self.put(Purpose::List { dir, from }, Query::Dir { inode: dir, from });
     }
 
     fn put(&self, purpose: Purpose, query: Query) {
@@ -308,7 +313,9 @@ impl Engine {
     /// Saves a file's contents on the visitor's disk.
     pub fn save(&self, inode: u32, name: String, size: u64) {
         let job = Job::new(inode, name, size);
-        self.0.dispatch.dispatch(Action::Saving(Some(job.progress())));
+        self.0
+            .dispatch
+            .dispatch(Action::Saving(Some(job.progress())));
         *self.0.job.borrow_mut() = Some(job);
         self.save_more();
     }
@@ -316,7 +323,10 @@ impl Engine {
     /// Stops saving, or takes away the word of a failure.
     pub fn stop_saving(&self) {
         *self.0.job.borrow_mut() = None;
-        self.0.asked.borrow_mut().retain(|(_, p)| *p != Purpose::Save);
+        self.0
+            .asked
+            .borrow_mut()
+            .retain(|(_, p)| *p != Purpose::Save);
         self.0.dispatch.dispatch(Action::Saving(None));
     }
 

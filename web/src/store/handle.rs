@@ -14,11 +14,14 @@ pub struct Store {
     pub state: UseReducerHandle<State>,
     /// The way to the worker.
     pub engine: Engine,
+    /// The state's version when this was made: the handle itself always leads to the
+    /// latest state, so that by it two are never told apart.
+    version: u64,
 }
 
 impl PartialEq for Store {
     fn eq(&self, other: &Self) -> bool {
-        *self.state == *other.state
+        self.version == other.version
     }
 }
 
@@ -75,6 +78,7 @@ pub fn StoreProvider(props: &yew::html::ChildrenProps) -> Html {
     let state = use_reducer(State::default);
     let engine = use_memo((), |()| Engine::new(state.dispatcher()));
     let store = Store {
+        version: state.version(),
         state,
         engine: (*engine).clone(),
     };

@@ -126,9 +126,12 @@ impl Opened {
             .and_then(|group| u32::try_from(group).ok())
     }
 
-    /// Where the primary superblock is: its block, and its first byte there.
-    pub fn superblock_at(&self) -> (u64, u32) {
+    /// Where the primary superblock is: its block, and its first byte there; `None` if a
+    /// backup is in use, as the primary then is not to be trusted.
+    pub fn superblock_at(&self) -> Option<(u64, u32)> {
+        // Fields are counted from the image's start for the primary, which begins at 1024.
+        let primary = self.summary.fields.first()?.offset == 1024;
         let size = self.summary.block_size.max(1);
-        (u64::from(1024 / size), 1024 % size)
+        primary.then(|| (u64::from(1024 / size), 1024 % size))
     }
 }

@@ -63,7 +63,7 @@ pub enum Health {
 /// Everything that the page shows.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// Grows with every change, so that two states are told apart at once.
+    /// Grows with every change.
     version: u64,
     /// Whether the engine is there.
     pub health: Health,
@@ -93,13 +93,11 @@ pub struct State {
     pub notice: Option<String>,
 }
 
-impl PartialEq for State {
-    fn eq(&self, other: &Self) -> bool {
-        self.version == other.version
-    }
-}
-
 impl State {
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
     /// The open filesystem.
     pub fn opened(&self) -> Option<&Rc<Opened>> {
         match &self.image.stage {
@@ -191,6 +189,20 @@ impl State {
         self.saving = None;
     }
 
+    /// A block that was chosen before its owner was known has one now.
+    fn adopt_owner(&mut self) {
+        let Selection {
+            inode: None,
+            block: Some(block),
+            ..
+        } = self.selection
+        else {
+            return;
+        };
+        let run = self.map.map().and_then(|map| map.at(block));
+        self.selection.inode = run.and_then(|run| run.inode);
+    }
+
     /// The comparison has a subject only while an old version is chosen.
     fn leave_compare(&mut self) {
         if self.view == View::Compare && self.selection.version.is_none() {
@@ -257,6 +269,7 @@ impl State {
                 if let Some(map) = map {
                     self.map = MapState::complete(map, problems, more_problems);
                     Rc::make_mut(&mut self.replies).owners_known();
+                    self.adopt_owner();
                 }
             }
             Answer::Pong { .. } | Answer::Reply { .. } => {}

@@ -43,8 +43,10 @@ pub fn Compare() -> Html {
         let only = only.clone();
         Callback::from(move |_| only.set(!*only))
     };
-    let hex = |bytes: &[u8]| html! {
-        <Hex bytes={Rc::<[u8]>::from(bytes)} marked={Rc::clone(&spans)} reveal={*at} />
+    let hex = |bytes: &[u8]| {
+        html! {
+            <Hex bytes={Rc::<[u8]>::from(bytes)} marked={Rc::clone(&spans)} reveal={*at} />
+        }
     };
     html! {
         <section class="picture page compare" aria-label="Versions">

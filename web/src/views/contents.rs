@@ -92,7 +92,11 @@ fn note(inode: &Fetched, data: &Data) -> String {
     };
     let here = data.bytes.len() as u64;
     if here < size {
-        format!("the first {} of {}", format::bytes(here), format::bytes(size))
+        format!(
+            "the first {} of {}",
+            format::bytes(here),
+            format::bytes(size)
+        )
     } else {
         format::count(here, "byte")
     }

@@ -7,7 +7,8 @@ use super::search::Search;
 use super::selection::SelectionColumn;
 use super::stage::{More, Stage};
 use super::start::Start;
-use crate::store::{Action, Pane, use_store};
+use crate::format;
+use crate::store::{Action, Focus, Pane, use_store};
 
 /// The room.
 #[component]
@@ -28,6 +29,7 @@ pub fn Explore() -> Html {
                 <SelectionColumn />
                 <More />
             </main>
+            <Strip />
             <Panes />
         </>
     }
@@ -61,4 +63,34 @@ fn Panes() -> Html {
         }
     };
     html! { <nav class="panes" aria-label="Parts of the room">{ for PANES.into_iter().map(button) }</nav> }
+}
+
+/// What is chosen in the map, in a line, where there is no room for its explanation.
+#[component]
+fn Strip() -> Html {
+    let store = use_store();
+    let selection = store.state.selection;
+    if store.state.pane != Pane::Stage || selection.focus() == Focus::Filesystem {
+        return html! {};
+    }
+    let owner = selection.inode.map(|nr| store.title(nr));
+    let kind = selection
+        .block
+        .and_then(|nr| store.state.map.map()?.at(nr))
+        .map(|run| run.kind.words());
+    let what = match selection.focus() {
+        Focus::Block(nr) => format!("Block {}", format::grouped(nr)),
+        Focus::Inode(nr) => format!("Inode {nr}"),
+        Focus::Group(nr) => format!("Group {nr}"),
+        Focus::Filesystem => String::new(),
+    };
+    let words = [Some(what), kind.map(str::to_owned), owner];
+    let words: Vec<_> = words.into_iter().flatten().collect();
+    let explain = Callback::from(move |_| store.act(Action::Pane(Pane::Selection)));
+    html! {
+        <div class="strip">
+            <p>{ words.join(", ") }</p>
+            <button type="button" onclick={explain}>{ "Explain" }</button>
+        </div>
+    }
 }

@@ -166,9 +166,7 @@ fn row(data: &Rc<Data>, nr: u64) -> Option<(Rc<Data>, usize)> {
     let Reply::Groups(rows) = &data.reply else {
         return None;
     };
-    let at = rows
-        .iter()
-        .position(|row| u64::from(row.info.nr.0) == nr)?;
+    let at = rows.iter().position(|row| u64::from(row.info.nr.0) == nr)?;
     Some((Rc::clone(data), at))
 }
 
@@ -209,6 +207,10 @@ fn checked(ok: Option<bool>) -> Html {
         Some((sign, words)) => (sign, words.trim_start_matches(", ")),
         None => ("", "no checksum"),
     };
-    let class = if ok == Some(false) { "check bad" } else { "check soft" };
+    let class = if ok == Some(false) {
+        "check bad"
+    } else {
+        "check soft"
+    };
     html! { <i {class} title={words}>{ sign }</i> }
 }

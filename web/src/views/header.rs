@@ -6,9 +6,10 @@ use super::progress::Progress;
 use crate::command::Command;
 use crate::format;
 use crate::room::Room;
+use crate::samples;
 use crate::store::{Opened, Saving, Source, State, use_store};
 
-#[derive(Properties, PartialEq)]
+#[derive(Properties, PartialEq, Debug)]
 pub struct Props {
     /// The room one is in.
     pub room: Room,
@@ -56,7 +57,10 @@ fn what(state: &State) -> Html {
         return html! {};
     };
     let name = match source {
-        Source::Sample(name) => format!("sample {name}"),
+        Source::Sample(name) => match samples::find(name) {
+            Some(sample) => sample.title.to_owned(),
+            None => format!("sample {name}"),
+        },
         Source::File { name, .. } => name.clone(),
     };
     let nature = state.opened().map(|opened| nature(opened));
@@ -84,7 +88,7 @@ fn nature(opened: &Opened) -> String {
     words.join(", ")
 }
 
-#[derive(Properties, PartialEq)]
+#[derive(Properties, PartialEq, Debug)]
 struct SaveProps {
     saving: Saving,
 }
@@ -106,7 +110,7 @@ fn SaveLine(props: &SaveProps) -> Html {
     html! { <Progress label="Saving" done={saving.done} of={saving.of} {words} cancel=true /> }
 }
 
-#[derive(Properties, PartialEq)]
+#[derive(Properties, PartialEq, Debug)]
 pub struct ButtonProps {
     /// What it does.
     pub command: Command,
@@ -128,10 +132,12 @@ pub fn CommandButton(props: &ButtonProps) -> Html {
     let command = props.command;
     let possible = command.is_possible(&store.state);
     let words = props.words.clone();
-    let words = words.unwrap_or_else(|| AttrValue::Static(match command {
-        Command::Help => "?",
-        _ => command.name(),
-    }));
+    let words = words.unwrap_or_else(|| {
+        AttrValue::Static(match command {
+            Command::Help => "?",
+            _ => command.name(),
+        })
+    });
     let label = (command == Command::Help).then_some("Commands and keys");
     let run = Callback::from(move |_| command.run(&store));
     html! {

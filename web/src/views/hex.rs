@@ -59,7 +59,11 @@ pub fn Hex(props: &Props) -> Html {
         lit: props.lit,
         chosen: props.chosen,
         cursor: *cursor,
-        digits: if u64::from(props.base) + u64::from(total) > 0x1_0000 { 6 } else { 4 },
+        digits: if u64::from(props.base) + u64::from(total) > 0x1_0000 {
+            6
+        } else {
+            4
+        },
     };
     let line = Callback::from(move |nr: u64| look.row(nr));
 
@@ -81,7 +85,9 @@ pub fn Hex(props: &Props) -> Html {
         })
     };
     let onkeydown = keys(props, &cursor, columns, total);
-    let reveal = cursor.or(props.reveal).map(|byte| u64::from(byte / columns));
+    let reveal = cursor
+        .or(props.reveal)
+        .map(|byte| u64::from(byte / columns));
     html! {
         <div class={format!("hex hex-{columns}")} {onmouseover} {onmouseleave} {onclick}>
             <Lines {count} height={HEIGHT} {line} {reveal} {onkeydown} role="group"
@@ -165,19 +171,25 @@ impl Look {
             class.push("cursor");
         }
         html! {
-            <span id={format!("byte-{nr}")} data-byte={nr.to_string()} {class}>{ format!("{byte:02x}") }</span>
+            <span id={format!("byte-{nr}")} data-byte={nr.to_string()} {class}>{ format!("{byte:02x} ") }</span>
         }
     }
 
     fn character(&self, nr: u32) -> Html {
         let byte = self.bytes[nr as usize];
-        let c = if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '·' };
+        let c = if (0x20..0x7f).contains(&byte) {
+            char::from(byte)
+        } else {
+            '·'
+        };
         let class = classes!((c == '·').then_some("zero"), self.class(nr));
         html! { <span data-byte={nr.to_string()} {class}>{ c }</span> }
     }
 
     fn class(&self, nr: u32) -> Classes {
-        let inside = |span: Option<Span>| span.is_some_and(|(first, len)| (first..first.saturating_add(len)).contains(&nr));
+        let inside = |span: Option<Span>| {
+            span.is_some_and(|(first, len)| (first..first.saturating_add(len)).contains(&nr))
+        };
         let after = self.marked.partition_point(|&(first, _)| first <= nr);
         let marked = after.checked_sub(1).map(|i| self.marked[i]);
         classes!(

@@ -10,7 +10,7 @@ use fslab_engine::view::journal::{
 use yew::prelude::*;
 
 use super::header::CommandButton;
-use super::notes::{block_link, checksum, problems, waiting};
+use super::notes::{self, block_link, checksum, problems, waiting};
 use crate::command::Command;
 use crate::format;
 use crate::store::{Selection, Store, use_query, use_store};
@@ -190,7 +190,9 @@ fn transaction(store: &Store, row: &TransactionRow, open: &Opened) -> Html {
     let key = (row.sequence, row.start);
     // What holds the chosen version is open whatever else is.
     let chosen = store.state.selection.version.is_some_and(|version| {
-        row.blocks.iter().any(|block| block.journal_block == version)
+        row.blocks
+            .iter()
+            .any(|block| block.journal_block == version)
     });
     let is_open = open.contains(&key);
     let toggle = {
@@ -215,7 +217,7 @@ fn transaction(store: &Store, row: &TransactionRow, open: &Opened) -> Html {
                 if row.total_revoked > 0 {
                     <span class="soft">{ format!("revokes {}", format::grouped(row.total_revoked)) }</span>
                 }
-                if let Some(time) = &row.commit_time { <span class="soft figure time">{ time }</span> }
+                if let Some(time) = &row.commit_time { <span class="soft time">{ notes::time(time) }</span> }
             </button>
             if is_open { { blocks(store, row) } }
         </li>
@@ -223,7 +225,9 @@ fn transaction(store: &Store, row: &TransactionRow, open: &Opened) -> Html {
 }
 
 fn blocks(store: &Store, row: &TransactionRow) -> Html {
-    let left = row.total_blocks.saturating_sub(row.blocks.len().min(SHOWN) as u64);
+    let left = row
+        .total_blocks
+        .saturating_sub(row.blocks.len().min(SHOWN) as u64);
     html! {
         <div class="transaction-body">
             <div class="scroll-x"><table class="plain">
@@ -254,7 +258,7 @@ fn block_row(store: &Store, row: &JournalBlockRow) -> Html {
         let version = row.journal_block;
         let onclick = Callback::from(move |_| to.select_version(home, version));
         html! {
-            <button type="button" aria-pressed={chosen.to_string()} {onclick}
+            <button type="button" class="link" aria-pressed={chosen.to_string()} {onclick}
                 title="Open this version beside the current block">{ "Compare" }</button>
         }
     });
@@ -273,7 +277,9 @@ fn block_row(store: &Store, row: &JournalBlockRow) -> Html {
 
 fn revoked(store: &Store, row: &TransactionRow) -> Html {
     let shown = row.revoked.iter().take(REVOKED);
-    let left = row.total_revoked.saturating_sub(row.revoked.len().min(REVOKED) as u64);
+    let left = row
+        .total_revoked
+        .saturating_sub(row.revoked.len().min(REVOKED) as u64);
     html! {
         <p class="revoked">
             <span class="soft">{ "Revokes " }</span>

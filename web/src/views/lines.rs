@@ -59,7 +59,10 @@ pub fn Lines(props: &Props) -> Html {
     let sight = use_state_eq(Sight::default);
     {
         let sight = sight.clone();
-        use_resize(&node, Callback::from(move |element: Element| sight.set(measure(&element))));
+        use_resize(
+            &node,
+            Callback::from(move |element: Element| sight.set(measure(&element))),
+        );
     }
 
     let tall = props.count as f64 * props.height;
@@ -111,7 +114,10 @@ fn range(props: &Props, sight: Sight, squeeze: f64) -> (u64, u64) {
     }
     let first = (sight.top * squeeze / props.height) as u64;
     let seen = (sight.height / props.height).ceil() as u64 + 1;
-    let last = first.saturating_add(seen).saturating_add(MARGIN).min(props.count);
+    let last = first
+        .saturating_add(seen)
+        .saturating_add(MARGIN)
+        .min(props.count);
     (first.saturating_sub(MARGIN).min(last), last)
 }
 

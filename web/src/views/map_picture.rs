@@ -38,7 +38,9 @@ fn Scan() -> Html {
         MapState::None => html! {
             <Progress label="Scan" done={0} of={0} words="Looking who owns each block" cancel=true />
         },
-        MapState::Scanning { cancelled: true, .. } => {
+        MapState::Scanning {
+            cancelled: true, ..
+        } => {
             let again = Callback::from(move |_| engine.scan());
             html! {
                 <div class="progress" role="status">

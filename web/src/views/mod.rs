@@ -1,5 +1,6 @@
 //! The pictures and what is around them: one component each.
 
+pub mod block_map;
 mod compare;
 mod contents;
 pub mod explore;

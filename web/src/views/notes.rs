@@ -63,12 +63,13 @@ pub fn row(store: &Store, problem: &Problem) -> Html {
 pub fn place(store: &Store, place: Place) -> Option<Selection> {
     let opened = store.state.opened()?;
     Some(match place {
-        Place::Superblock => Selection::block(opened.superblock_at().0, None),
+        Place::Superblock => {
+            Selection::block(u64::from(1024 / opened.summary.block_size.max(1)), None)
+        }
         Place::Backup(b) | Place::Mmp(b) | Place::Block(b) => store.block(b.0),
-        Place::Group(g)
-        | Place::BlockBitmap(g)
-        | Place::InodeBitmap(g)
-        | Place::InodeTable(g) => Selection::group(g.0),
+        Place::Group(g) | Place::BlockBitmap(g) | Place::InodeBitmap(g) | Place::InodeTable(g) => {
+            Selection::group(g.0)
+        }
         Place::Inode(i) | Place::InodeXattrs(i) => Selection::inode(i.0),
         Place::MapNode(i, b) | Place::XattrBlock(i, b) => Selection::block(b.0, Some(i.0)),
         Place::DirBlock(i, _) | Place::OrphanBlock(i, _) => Selection::inode(i.0),
@@ -92,4 +93,20 @@ pub fn inode_link(store: &Store, nr: u32, words: &str) -> Html {
     let to = store.clone();
     let onclick = Callback::from(move |_| to.select(Selection::inode(nr)));
     html! { <button type="button" class="link" {onclick}>{ words.to_owned() }</button> }
+}
+
+/// A time as the engine writes it, with date, time and fraction set apart.
+pub fn time(text: &str) -> Html {
+    let parts = text
+        .strip_suffix('Z')
+        .and_then(|text| text.split_once('T'))
+        .map(|(date, time)| (date, time.split_once('.').unwrap_or((time, "0"))));
+    match parts {
+        Some((date, (time, fraction))) => html! {
+            <span class="figure" title="UTC">
+                { format!("{date} {time}") }<span class="soft">{ format!(".{fraction}") }</span>
+            </span>
+        },
+        None => html! { <span class="figure">{ text.to_owned() }</span> },
+    }
 }

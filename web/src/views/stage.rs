@@ -91,7 +91,10 @@ fn turn(store: &Store) -> Callback<KeyboardEvent> {
     let store = store.clone();
     Callback::from(move |event: KeyboardEvent| {
         let all: Vec<_> = views(&store.state).collect();
-        let at = all.iter().position(|&view| view == store.state.view).unwrap_or(0);
+        let at = all
+            .iter()
+            .position(|&view| view == store.state.view)
+            .unwrap_or(0);
         let next = match event.code().as_str() {
             "ArrowRight" => (at + 1) % all.len(),
             "ArrowLeft" => (at + all.len() - 1) % all.len(),

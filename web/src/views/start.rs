@@ -73,7 +73,12 @@ fn Samples() -> Html {
 
 /// What is to be said of the image that was asked for.
 fn news(image: &ImageState) -> Html {
-    let name = image.source.as_ref().map_or("", Source::name).to_owned();
+    let name = match &image.source {
+        Some(Source::Sample(name)) => samples::find(name).map_or("the sample", |s| s.title),
+        Some(Source::File { name, .. }) => name,
+        None => "",
+    }
+    .to_owned();
     match &image.stage {
         Stage::Nothing | Stage::Open(_) => html! {
             <section class="news">

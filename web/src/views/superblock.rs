@@ -52,22 +52,33 @@ pub fn Superblock() -> Html {
 }
 
 fn place(opened: &Opened) -> String {
-    let (block, byte) = opened.superblock_at();
-    match byte {
-        0 => format!("block {block}"),
-        _ => format!("block {block}, from byte {byte}"),
+    match opened.superblock_at() {
+        Some((block, 0)) => format!("block {block}"),
+        Some((block, byte)) => format!("block {block}, from byte {byte}"),
+        None => "a backup".into(),
     }
 }
 
 fn row(store: &Store, opened: &Opened, field: &FieldValue) -> Html {
-    let (block, base) = opened.superblock_at();
-    let target = Selection::block(block, None).with_bytes(base + field.offset, field.len);
-    let chosen = store.state.selection == target;
+    let first = opened
+        .summary
+        .fields
+        .first()
+        .map_or(0, |first| first.offset);
+    let offset = field.offset.saturating_sub(first);
+    let target = opened
+        .superblock_at()
+        .map(|(block, base)| Selection::block(block, None).with_bytes(base + offset, field.len));
+    let chosen = target == Some(store.state.selection);
     let to = store.clone();
-    let onclick = Callback::from(move |_| to.select(target));
+    let onclick = Callback::from(move |_| {
+        if let Some(target) = target {
+            to.select(target);
+        }
+    });
     html! {
         <tr class={chosen.then_some("selected")}>
-            <td class="figure soft">{ format!("{:#x}", field.offset) }</td>
+            <td class="figure soft">{ format!("{offset:#x}") }</td>
             <td><button type="button" class="link code" {onclick}>{ &field.name }</button></td>
             <td class="value">{ &field.value }</td>
             <td class="soft">{ &field.help }</td>

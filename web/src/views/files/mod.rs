@@ -106,9 +106,12 @@ impl Tree {
     fn toggle(&self, nr: u64, want: bool) {
         let Some(Line {
             chain,
-            what: What::Row {
-                row, open: Some(is), ..
-            },
+            what:
+                What::Row {
+                    row,
+                    open: Some(is),
+                    ..
+                },
             ..
         }) = self.line(nr)
         else {
@@ -167,7 +170,12 @@ impl Tree {
 
     fn inward(&self, at: u64, last: u64) {
         match self.line(at).map(|line| line.what) {
-            Some(What::Root | What::Row { open: Some(true), .. }) => {
+            Some(
+                What::Root
+                | What::Row {
+                    open: Some(true), ..
+                },
+            ) => {
                 self.cursor.set((at + 1).min(last));
             }
             _ => self.toggle(at, true),
@@ -176,7 +184,13 @@ impl Tree {
 
     fn outward(&self, at: u64) {
         let Some(line) = self.line(at) else { return };
-        if matches!(line.what, What::Row { open: Some(true), .. }) {
+        if matches!(
+            line.what,
+            What::Row {
+                open: Some(true),
+                ..
+            }
+        ) {
             return self.toggle(at, false);
         }
         if let Some((_, dir)) = line.chain.split_last()
@@ -302,4 +316,3 @@ pub fn type_words(file_type: FileType) -> &'static str {
         FileType::Unknown => "unknown type",
     }
 }
-

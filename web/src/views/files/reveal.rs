@@ -17,10 +17,8 @@ enum Next {
     List(u32, u64),
     /// Open a directory: the chain of rows to it, and its inode.
     Open(Vec<u64>, u32),
-    /// Arrived, at this chain.
-    At(Vec<u64>),
-    /// The way is not to be found.
-    Lost,
+    /// Nothing: it is in an open directory, or not to be found.
+    Rest,
 }
 
 /// Opens the directories on the way to the chosen inode, one at a time, once for each
@@ -40,7 +38,9 @@ pub fn use_reveal(
     let ready = store.state.map.is_complete();
     let query = chosen
         .filter(|_| !known && ready)
-        .map(|inode| Query::Paths { inodes: vec![inode] });
+        .map(|inode| Query::Paths {
+            inodes: vec![inode],
+        });
     let path = path(&use_query(query));
 
     let (store, open, cursor) = (store.clone(), open.clone(), cursor.clone());
@@ -72,7 +72,7 @@ pub fn use_reveal(
                     open.set(root);
                 }
             }
-            Next::At(_) | Next::Lost => *done.borrow_mut() = Some(inode),
+            Next::Rest => *done.borrow_mut() = Some(inode),
         }
     });
 }
@@ -95,14 +95,14 @@ fn next(dirs: &Dirs, root: &Open, path: &str) -> Next {
         };
         chain.push(row);
         if names.peek().is_none() {
-            return Next::At(chain);
+            return Next::Rest;
         }
         match at.children.get(&row) {
             Some(child) => at = child,
             None => return Next::Open(chain, inode),
         }
     }
-    Next::Lost
+    Next::Rest
 }
 
 /// The row and inode of a name in a directory.
@@ -111,7 +111,7 @@ fn find(dirs: &Dirs, dir: u32, name: &str) -> Result<(u64, u32), Next> {
     loop {
         let page = match dirs.page(dir, from) {
             None => return Err(Next::List(dir, from)),
-            Some(Err(_)) => return Err(Next::Lost),
+            Some(Err(_)) => return Err(Next::Rest),
             Some(Ok(page)) => page,
         };
         if let Some((row, entry)) = (from..).zip(&page.rows).find(|(_, e)| e.name == name) {
@@ -119,7 +119,7 @@ fn find(dirs: &Dirs, dir: u32, name: &str) -> Result<(u64, u32), Next> {
         }
         from += Dirs::PAGE;
         if from >= page.total.min(MOST_ROWS) {
-            return Err(Next::Lost);
+            return Err(Next::Rest);
         }
     }
 }

@@ -84,9 +84,13 @@ fn caption(parts: &[Part], span: Option<Span>) -> Html {
             </>
         };
     }
-    let part = parts.iter().find(|part| (part.offset, part.len) == (first, len));
+    let part = parts
+        .iter()
+        .find(|part| (part.offset, part.len) == (first, len));
     match part {
-        Some(part) => html! { <><b>{ &part.title }</b><span class="soft">{ format!(" · {place}") }</span></> },
+        Some(part) => {
+            html! { <><b>{ &part.title }</b><span class="soft">{ format!(" · {place}") }</span></> }
+        }
         None => html! { <span class="soft">{ format!("{place}: no field") }</span> },
     }
 }

@@ -67,7 +67,7 @@ pub fn Filesystem() -> Html {
             <h3>{ "Where to look first" }</h3>
             <ul class="links">
                 <li>{ inode_link(&store, 2, "The root directory, inode 2") }</li>
-                <li>{ to_superblock(&store) }</li>
+                if opened.superblock_at().is_some() { <li>{ to_superblock(&store) }</li> }
                 <li>{ inode_link(&store, 8, "The journal’s inode, 8") }</li>
             </ul>
         </div>
@@ -98,8 +98,8 @@ fn to_problems(store: &Store) -> Html {
 fn to_superblock(store: &Store) -> Html {
     let to = store.clone();
     let onclick = Callback::from(move |_| {
-        if let Some(opened) = to.state.opened() {
-            to.select(Selection::block(opened.superblock_at().0, None));
+        if let Some((block, _)) = to.state.opened().and_then(|opened| opened.superblock_at()) {
+            to.select(Selection::block(block, None));
         }
     });
     html! { <button type="button" class="link" {onclick}>{ "The superblock’s bytes" }</button> }

@@ -10,7 +10,7 @@ use crate::command::Command;
 use crate::format;
 use crate::store::{Store, View, use_query, use_store};
 use crate::views::header::CommandButton;
-use crate::views::notes::{block_link, checksum, problems, waiting};
+use crate::views::notes::{block_link, checksum, problems, time, waiting};
 use crate::views::{has_contents, type_words};
 use crate::worker::protocol::{Query, Reply};
 
@@ -35,7 +35,9 @@ pub fn Inode(props: &Props) -> Html {
         Some(Reply::Inode(inode)) => Some(&**inode),
         _ => None,
     };
-    let table = use_query(inode.map(|inode| Query::Block { nr: inode.table_block }));
+    let table = use_query(inode.map(|inode| Query::Block {
+        nr: inode.table_block,
+    }));
     let Some(inode) = inode else {
         return html! { <div class="scroll">{ waiting(&fetched) }</div> };
     };
@@ -122,22 +124,20 @@ fn facts(store: &Store, inode: &InodeView) -> Html {
     }
 }
 
-fn time(text: &str) -> Html {
-    html! { <span class="figure">{ text.to_owned() }</span> }
-}
-
 fn xattrs(store: &Store, inode: &InodeView) -> Html {
     if inode.xattrs.is_empty() {
         return html! {};
     }
-    let row = |row: &XattrRow| html! {
-        <>
-            <dt class="code">{ &row.name }</dt>
-            <dd>
-                <span class="code value">{ &row.text }</span>
-                <span class="soft">{ format!(" {}, {}", format::count(row.len, "byte"), row.home) }</span>
-            </dd>
-        </>
+    let row = |row: &XattrRow| {
+        html! {
+            <>
+                <dt class="code">{ &row.name }</dt>
+                <dd>
+                    <span class="code value">{ &row.text }</span>
+                    <span class="soft">{ format!(" {}, {}", format::count(row.len, "byte"), row.home) }</span>
+                </dd>
+            </>
+        }
     };
     html! {
         <>

@@ -47,18 +47,36 @@ fn way(store: &Store) -> Html {
     });
     let focus = selection.focus();
     let steps = [
-        Some(("Filesystem".to_owned(), Selection::default(), Focus::Filesystem)),
-        group.map(|nr| (format!("Group {nr}"), Selection::group(nr), Focus::Group(nr))),
-        selection
-            .inode
-            .map(|nr| (format!("Inode {nr}"), Selection::inode(nr), Focus::Inode(nr))),
+        Some((
+            "Filesystem".to_owned(),
+            Selection::default(),
+            Focus::Filesystem,
+        )),
+        group.map(|nr| {
+            (
+                format!("Group {nr}"),
+                Selection::group(nr),
+                Focus::Group(nr),
+            )
+        }),
+        selection.inode.map(|nr| {
+            (
+                format!("Inode {nr}"),
+                Selection::inode(nr),
+                Focus::Inode(nr),
+            )
+        }),
         selection.block.map(|nr| {
             let step = Selection {
                 version: None,
                 bytes: None,
                 ..selection
             };
-            (format!("Block {}", format::grouped(nr)), step, Focus::Block(nr))
+            (
+                format!("Block {}", format::grouped(nr)),
+                step,
+                Focus::Block(nr),
+            )
         }),
     ];
     let step = |(words, target, at): (String, Selection, Focus)| {

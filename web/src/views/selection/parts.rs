@@ -70,7 +70,13 @@ pub fn Parts(props: &Props) -> Html {
     }
 }
 
-fn one(store: &Store, props: &Props, part: &Part, open: bool, toggle: Callback<MouseEvent>) -> Html {
+fn one(
+    store: &Store,
+    props: &Props,
+    part: &Part,
+    open: bool,
+    toggle: Callback<MouseEvent>,
+) -> Html {
     let span = (part.offset, part.len);
     let lit = props.lit == Some(span);
     let (over, out) = pointing(&props.onpoint, span);
@@ -156,7 +162,12 @@ pub fn Fields(props: &FieldsProps) -> Html {
 
 /// A value; one that names a block or an inode leads there.
 fn value(store: &Store, field: &FieldValue) -> Html {
-    let number = field.value.replace(',', "").parse::<u64>().ok().filter(|&nr| nr > 0);
+    let number = field
+        .value
+        .replace(',', "")
+        .parse::<u64>()
+        .ok()
+        .filter(|&nr| nr > 0);
     let opened = store.state.opened();
     let target = match (field.shown, number, opened) {
         (Shown::Block, Some(nr), Some(opened)) if nr < opened.summary.blocks => {

@@ -1,5 +1,6 @@
 //! Where the nodes and runs of a file's map stand when it is drawn as a tree: a column for
-//! each level, runs below one another in the last.
+//! each level, runs below one another in the last; or, where there is no room for that, all
+//! below one another, each level a step to the right.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +20,17 @@ pub const ROW: f64 = 22.0;
 /// Height of a node.
 pub const NODE: f64 = 40.0;
 /// Width of a node.
-pub const WIDTH: f64 = 168.0;
+pub const WIDTH: f64 = 166.0;
+/// Width of a run.
+pub const RUN: f64 = 184.0;
 /// From one column to the next.
-pub const COLUMN: f64 = 208.0;
+pub const COLUMN: f64 = 190.0;
+/// From one level to the next where all stand below one another.
+const STEP: f64 = 26.0;
+/// Where lines leave a node downwards, from its left edge.
+const STEM: f64 = 12.0;
+/// Space at the left.
+const LEFT: f64 = 14.0;
 /// Space above, and between a node and the next.
 const GAP: f64 = 8.0;
 
@@ -41,25 +50,19 @@ pub enum Item {
 pub struct Placed {
     /// What it is.
     pub item: Item,
-    /// Column, counted from 0.
-    pub column: u16,
+    /// Left edge.
+    pub left: f64,
     /// Upper edge.
     pub top: f64,
-    /// Middle of the node that it hangs from.
-    pub from: Option<f64>,
+    /// The line from the node above, as the path of an SVG.
+    pub line: Option<String>,
 }
 
-impl Placed {
-    /// Left edge.
-    pub fn left(&self) -> f64 {
-        12.0 + f64::from(self.column) * COLUMN
-    }
-
-    /// The height at which lines meet it.
-    pub fn middle(&self) -> f64 {
-        match self.item {
-            Item::Node(_) => self.top + NODE / 2.0,
-            _ => self.top + ROW / 2.0,
+impl Item {
+    fn height(&self) -> f64 {
+        match self {
+            Self::Node(_) => NODE,
+            _ => ROW,
         }
     }
 }
@@ -75,22 +78,32 @@ pub struct Layout {
     pub height: f64,
 }
 
-/// Lays out a map. `more` says of which nodes how many rows are wanted beyond the usual; a
-/// run that holds `block` is always drawn.
-pub fn layout(view: &MapView, more: &BTreeMap<usize, usize>, block: Option<u64>) -> Layout {
+/// Lays out a map in a space of a width. `more` says of which nodes how many rows are wanted
+/// beyond the usual; a run that holds `block` is always drawn.
+pub fn layout(
+    view: &MapView,
+    more: &BTreeMap<usize, usize>,
+    block: Option<u64>,
+    space: f64,
+) -> Layout {
+    let levels = view.nodes.first().map_or(0, |root| root.level);
+    let wide = LEFT + f64::from(levels + 1) * COLUMN + RUN + GAP;
     let mut maker = Maker {
         view,
         children: children(view),
         more,
-        wanted: block.map(|block| on_the_way(view, block)).unwrap_or_default(),
+        wanted: block
+            .map(|block| on_the_way(view, block))
+            .unwrap_or_default(),
         out: Layout::default(),
-        y: GAP,
+        stacked: wide > space,
+        y: 2.0,
     };
     if !view.nodes.is_empty() {
-        maker.node(0, 0, None);
+        maker.node(0, LEFT, None);
     }
-    let columns = maker.out.placed.iter().map(|p| p.column).max().unwrap_or(0);
-    maker.out.width = 12.0 + f64::from(columns) * COLUMN + COLUMN + 24.0;
+    let right = maker.out.placed.iter().map(|p| p.left + RUN);
+    maker.out.width = right.fold(0.0, f64::max) + GAP;
     maker.out.height = maker.y + GAP;
     maker.out
 }
@@ -102,6 +115,8 @@ struct Maker<'a> {
     /// Nodes and runs on the way to the chosen block.
     wanted: Wanted,
     out: Layout,
+    /// All below one another.
+    stacked: bool,
     y: f64,
 }
 
@@ -112,42 +127,50 @@ struct Wanted {
 }
 
 impl Maker<'_> {
-    fn node(&mut self, node: usize, column: u16, from: Option<f64>) {
+    fn node(&mut self, node: usize, left: f64, above: Option<(f64, f64)>) {
         let top = self.y;
-        self.out.placed.push(Placed {
-            item: Item::Node(node),
-            column,
-            top,
-            from,
-        });
-        let middle = top + NODE / 2.0;
-        // What hangs from it begins beside it.
-        self.y = top + (NODE - ROW) / 2.0;
-        let below = self.below(node);
-        let (shown, rest) = self.choose(node, &below);
-        for item in shown {
+        self.put(Item::Node(node), left, above);
+        // What hangs from it begins beside it, or below.
+        self.y = if self.stacked {
+            top + NODE + 3.0
+        } else {
+            top + (NODE - ROW) / 2.0
+        };
+        let inner = left + if self.stacked { STEP } else { COLUMN };
+        let (shown, rest) = self.choose(node, &self.below(node));
+        let rest = (rest > 0).then_some(Item::Rest(node, rest));
+        for item in shown.into_iter().chain(rest) {
             match item {
                 Item::Node(child) => {
                     self.y = self.y.max(top);
-                    self.node(child, column + 1, Some(middle));
+                    self.node(child, inner, Some((left, top)));
                 }
-                item => self.row(item, column + 1, middle),
+                item => {
+                    self.put(item, inner, Some((left, top)));
+                    self.y += ROW;
+                }
             }
-        }
-        if rest > 0 {
-            self.row(Item::Rest(node, rest), column + 1, middle);
         }
         self.y = self.y.max(top + NODE) + GAP;
     }
 
-    fn row(&mut self, item: Item, column: u16, from: f64) {
+    /// Places a thing here, with a line from the node whose corner is `above`.
+    fn put(&mut self, item: Item, left: f64, above: Option<(f64, f64)>) {
+        let middle = self.y + item.height() / 2.0;
+        let line = above.map(|(x, y)| {
+            if self.stacked {
+                format!("M{} {}V{middle}H{left}", x + STEM, y + NODE)
+            } else {
+                let bend = (x + WIDTH + left) / 2.0;
+                format!("M{} {}H{bend}V{middle}H{left}", x + WIDTH, y + NODE / 2.0)
+            }
+        });
         self.out.placed.push(Placed {
             item,
-            column,
+            left,
             top: self.y,
-            from: Some(from),
+            line,
         });
-        self.y += ROW;
     }
 
     /// All that hangs from a node, in the order of the file.
@@ -215,7 +238,10 @@ fn on_the_way(view: &MapView, block: u64) -> Wanted {
         if !nodes.insert(node) {
             break;
         }
-        at = view.nodes[node].parent.map(|p| p as usize).filter(|&p| p < view.nodes.len());
+        at = view.nodes[node]
+            .parent
+            .map(|p| p as usize)
+            .filter(|&p| p < view.nodes.len());
     }
     Wanted { nodes, run }
 }
@@ -263,19 +289,26 @@ mod tests {
 
     #[test]
     fn a_small_tree_is_drawn_whole() {
-        let layout = layout(&view(200), &BTreeMap::new(), None);
+        let layout = layout(&view(200), &BTreeMap::new(), None, 2000.0);
         assert_eq!(layout.placed.len(), 202);
         assert!(layout.placed.windows(2).all(|w| w[0].top <= w[1].top));
     }
 
     #[test]
+    fn in_a_narrow_space_all_stand_below_one_another() {
+        let layout = layout(&view(3), &BTreeMap::new(), None, 300.0);
+        assert!(layout.width <= 300.0);
+        assert!(layout.placed.windows(2).all(|w| w[0].top < w[1].top));
+    }
+
+    #[test]
     fn a_large_tree_is_summed_up_but_for_what_is_chosen() {
         let view = view(1000);
-        let at = |block| layout(&view, &BTreeMap::new(), block).placed;
+        let at = |block| layout(&view, &BTreeMap::new(), block, 2000.0).placed;
         let plain = at(None);
         assert_eq!(plain.last().map(|p| &p.item), Some(&Item::Rest(1, 988)));
         assert!(at(Some(1500)).iter().any(|p| p.item == Item::Run(750)));
         let more = BTreeMap::from([(1, MORE)]);
-        assert_eq!(layout(&view, &more, None).placed.len(), 2 + 212 + 1);
+        assert_eq!(layout(&view, &more, None, 2000.0).placed.len(), 2 + 212 + 1);
     }
 }

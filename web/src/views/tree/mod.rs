@@ -7,10 +7,12 @@ use std::rc::Rc;
 
 use fslab_engine::ext4::read::{NodeKind, Run};
 use fslab_engine::view::{MapNodeRow, MapView};
+use web_sys::Element;
 use yew::prelude::*;
 
-use self::layout::{Item, MORE, NODE, Placed, ROW, WIDTH};
+use self::layout::{Item, MORE, NODE, Placed, ROW, RUN, WIDTH};
 use super::notes::{mark, problems, waiting};
+use super::resize::use_resize;
 use crate::format;
 use crate::store::{Selection, Store, use_query, use_store};
 use crate::worker::protocol::{Query, Reply};
@@ -67,17 +69,26 @@ struct Props {
 fn Drawing(props: &Props) -> Html {
     let store = use_store();
     let more = use_state(BTreeMap::<usize, usize>::new);
+    let node = use_node_ref();
+    let space = use_state_eq(|| 400.0);
+    {
+        let space = space.clone();
+        use_resize(
+            &node,
+            Callback::from(move |e: Element| space.set(f64::from(e.client_width()))),
+        );
+    }
     let view = &props.view;
     if view.nodes.is_empty() || (view.runs.is_empty() && view.nodes.len() == 1) {
         return html! {
-            <>
+            <div ref={node}>
                 <p class="hint">{ "No block is mapped: the file is empty, a hole, or kept in its inode" }</p>
                 { problems(&store, &view.problems) }
-            </>
+            </div>
         };
     }
     let block = store.state.selection.block;
-    let layout = layout::layout(view, &more, block);
+    let layout = layout::layout(view, &more, block, *space);
     let pen = Pen {
         nr: props.nr,
         view,
@@ -88,7 +99,7 @@ fn Drawing(props: &Props) -> Html {
     };
     let left_out = view.total_runs.saturating_sub(view.runs.len() as u64);
     html! {
-        <div class="tree-scroll">
+        <div ref={node} class="tree-scroll">
             { problems(&store, &view.problems) }
             <svg class="map-tree" width={layout.width.to_string()} height={layout.height.to_string()}
                 role="group" aria-label="Tree of blocks">
@@ -120,17 +131,10 @@ struct Pen<'a> {
 impl Pen<'_> {
     /// The line from the node above.
     fn line(&self, placed: &Placed) -> Html {
-        let Some(from) = placed.from else {
-            return html! {};
-        };
-        let x = placed.left();
-        let start = x - layout::COLUMN + WIDTH;
-        let bend = start + (x - start) / 2.0;
-        let path = format!(
-            "M{start} {from}H{bend}V{}H{x}",
-            placed.middle()
-        );
-        html! { <path class="edge" d={path} /> }
+        match &placed.line {
+            Some(line) => html! { <path class="edge" d={line.clone()} /> },
+            None => html! {},
+        }
     }
 
     fn draw(&self, placed: &Placed) -> Html {
@@ -142,7 +146,7 @@ impl Pen<'_> {
     }
 
     fn node(&self, placed: &Placed, node: &MapNodeRow) -> Html {
-        let (x, y) = (placed.left(), placed.top);
+        let (x, y) = (placed.left, placed.top);
         let (title, chosen) = match node.block {
             None => (format!("Root in inode {}", self.nr), self.block.is_none()),
             Some(block) => (
@@ -178,30 +182,39 @@ impl Pen<'_> {
     }
 
     fn run(&self, placed: &Placed, run: &Run) -> Html {
-        let (x, y) = (placed.left(), placed.top);
+        let (x, y) = (placed.left, placed.top);
         let chosen = self.block.is_some_and(|block| layout::holds(run, block));
         let file = range(run.lblk.0.into(), run.len);
         let disk = range(run.start.0, run.len);
         let label = format!(
             "Blocks {file} of the file are blocks {disk} of the disk{}",
-            if run.unwritten { ", allocated but unwritten" } else { "" }
+            if run.unwritten {
+                ", allocated but unwritten"
+            } else {
+                ""
+            }
         );
         let selection = Selection::block(run.start.0, Some(self.nr));
         // The area of the bar is the run's part of the longest.
         let part = (f64::from(run.len) / f64::from(self.longest)).max(0.02) * 40.0;
-        self.button(label, selection, chosen, html! {
-            <>
-                <rect class="run-ground" x={x.to_string()} y={(y + 1.0).to_string()} rx="4"
-                    width={(WIDTH + 28.0).to_string()} height={(ROW - 2.0).to_string()} />
-                <rect class={if run.unwritten { "run-bar unwritten" } else { "run-bar" }}
-                    x={(x + 6.0).to_string()} y={(y + 6.0).to_string()}
-                    width={part.to_string()} height={(ROW - 12.0).to_string()} />
-                <text class="run-text" x={(x + 52.0).to_string()} y={(y + 15.0).to_string()}>
-                    <tspan class="soft">{ format!("{file} → ") }</tspan>
-                    <tspan>{ disk }</tspan>
-                </text>
-            </>
-        })
+        self.button(
+            label,
+            selection,
+            chosen,
+            html! {
+                <>
+                    <rect class="run-ground" x={x.to_string()} y={(y + 1.0).to_string()} rx="4"
+                        width={RUN.to_string()} height={(ROW - 2.0).to_string()} />
+                    <rect class={if run.unwritten { "run-bar unwritten" } else { "run-bar" }}
+                        x={(x + 6.0).to_string()} y={(y + 6.0).to_string()}
+                        width={part.to_string()} height={(ROW - 12.0).to_string()} />
+                    <text class="run-text" x={(x + 52.0).to_string()} y={(y + 15.0).to_string()}>
+                        <tspan class="soft">{ format!("{file} → ") }</tspan>
+                        <tspan>{ disk }</tspan>
+                    </text>
+                </>
+            },
+        )
     }
 
     fn rest(&self, placed: &Placed, node: usize, rest: usize) -> Html {
@@ -215,9 +228,9 @@ impl Pen<'_> {
         let words = format!("{} more…", format::grouped(rest as u64));
         html! {
             <g class="press" role="button" tabindex="0" {onclick} {onkeydown} aria-label={format!("Show more of {words}")}>
-                <rect class="run-ground" x={placed.left().to_string()} y={(placed.top + 1.0).to_string()}
-                    width={(WIDTH + 28.0).to_string()} height={(ROW - 2.0).to_string()} rx="4" />
-                <text class="link-text" x={(placed.left() + 8.0).to_string()} y={(placed.top + 15.0).to_string()}>{ words }</text>
+                <rect class="run-ground" x={placed.left.to_string()} y={(placed.top + 1.0).to_string()}
+                    width={RUN.to_string()} height={(ROW - 2.0).to_string()} rx="4" />
+                <text class="link-text" x={(placed.left + 8.0).to_string()} y={(placed.top + 15.0).to_string()}>{ words }</text>
             </g>
         }
     }
