@@ -57,6 +57,12 @@ fn writing(event: &KeyboardEvent) -> Option<HtmlElement> {
     writes.then(|| element.dyn_into().ok()).flatten()
 }
 
+/// Whether files are dragged, rather than a text or a link of some page.
+fn holds_files(event: &DragEvent) -> bool {
+    let types = event.data_transfer().map(|data| data.types());
+    types.is_some_and(|types| types.includes(&"Files".into(), 0))
+}
+
 /// Opens files that are dropped anywhere; tells whether one is being dragged over the page.
 #[hook]
 pub fn use_drops(store: &Store) -> bool {
@@ -81,7 +87,7 @@ pub fn use_drops(store: &Store) -> bool {
                     "dragover",
                     Box::new(move |event| {
                         event.prevent_default();
-                        over.set(true);
+                        over.set(holds_files(event));
                     }),
                 ),
                 on(

@@ -100,6 +100,38 @@ async fn a_block_found_by_number_tells_its_owner() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_click_in_the_map_tells_whose_the_block_is() -> Result<()> {
+    fslab_e2e::run("", async |page| {
+        page.find("tree", "Files").await?;
+        scanned(page).await?;
+        page.click("tab", "Map").await?;
+        let canvas = page.select(".map canvas").await?;
+        let chain = page.driver.action_chain();
+        chain
+            .move_to_element_center(&canvas)
+            .click()
+            .perform()
+            .await?;
+        // From afar one square may stand for a group.
+        fslab_e2e::until("a choice", async || {
+            let address = page.fragment().await?;
+            Ok((address.contains("&b=") || address.contains("&g=")).then_some(()))
+        })
+        .await?;
+        // By keys: to the first block, and choose it.
+        let keys = format!("{}{}", Key::Home.value(), Key::Enter.value());
+        page.driver
+            .action_chain()
+            .send_keys(keys.as_str())
+            .perform()
+            .await?;
+        wait_for_text_in(page, "#selection .way", "Block 0").await?;
+        wait_for_text_in(page, "#selection .say", "Block 0").await
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_field_lights_its_bytes_and_a_byte_its_field() -> Result<()> {
     fslab_e2e::run("", async |page| {
         page.find("tree", "Files").await?;

@@ -7,11 +7,15 @@ use crate::command::Command;
 use crate::store::{Action, use_store};
 
 /// Keys of the block map, which only it understands.
-const MAP_KEYS: [(&str, &str); 4] = [
+const MAP_KEYS: [(&str, &str); 5] = [
     ("← ↑ → ↓", "Move from block to block"),
-    ("+ −", "Nearer and farther"),
+    (
+        "PgUp PgDn",
+        "Move farther; Home and End to the first and last block",
+    ),
     ("Enter", "Choose the block"),
-    ("Home End", "First and last block"),
+    ("+ −", "Nearer and farther"),
+    ("0", "Show everything"),
 ];
 
 /// Keys of lists and trees.

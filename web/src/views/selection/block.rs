@@ -109,11 +109,15 @@ fn Twice(props: &Props) -> Html {
     }
 }
 
+/// Versions that are listed before one asks for more.
+const VERSIONS: usize = 4;
+
 /// Older contents of the block in the journal.
 #[component]
 fn Versions(props: &Props) -> Html {
     let store = use_store();
     let nr = props.nr;
+    let all = use_state(|| false);
     let fetched = use_query(Some(Query::Versions { nr }));
     let list = match fetched.data().map(|data| &data.reply) {
         Some(Reply::Versions(list)) if !list.is_empty() => list,
@@ -139,7 +143,16 @@ fn Versions(props: &Props) -> Html {
     html! {
         <>
             <h3>{ "Older versions in the journal" }</h3>
-            <ul class="links">{ for list.iter().map(row) }</ul>
+            <ul class="links">
+                { for list.iter().take(if *all { usize::MAX } else { VERSIONS }).map(row) }
+                if !*all && list.len() > VERSIONS {
+                    <li>
+                        <button type="button" class="link" onclick={move |_| all.set(true)}>
+                            { format!("{} more…", list.len() - VERSIONS) }
+                        </button>
+                    </li>
+                }
+            </ul>
         </>
     }
 }
