@@ -1,9 +1,11 @@
 //! Bytes at offsets. Knows no filesystem.
 
 mod cache;
+mod cow;
 mod window;
 
 pub use cache::Cached;
+pub use cow::{CowDisk, WriteAt, pattern_byte};
 pub use window::Window;
 
 /// Why bytes could not be read.
@@ -48,6 +50,12 @@ pub trait ReadAt {
     /// knows (a sparse file's data). Default: `offset` itself.
     fn next_data(&self, offset: u64) -> u64 {
         offset
+    }
+}
+
+impl std::fmt::Debug for dyn ReadAt + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a medium of {} bytes", self.len())
     }
 }
 
