@@ -3,7 +3,7 @@
 mod exercise;
 
 use fslab_engine::ext4::layout::Superblock;
-use fslab_engine::ext4::read::Fs;
+use fslab_engine::ext4::read::{Fs, SuperblockAt};
 use fslab_engine::view::owners::Kind;
 use std::process::Command;
 
@@ -67,4 +67,52 @@ fn an_image_cut_in_half_shows_its_half() {
     assert_eq!(map.at(2047).unwrap().kind, Kind::Free);
     assert_eq!(map.at(2048).unwrap().kind, Kind::Unknown);
     assert_eq!(map.at(4000).unwrap().kind, Kind::Unknown);
+}
+
+#[test]
+fn a_superblock_without_a_backup_is_used_in_spite_of_its_checksum() {
+    // 4 MiB of 1 KiB are one group of 8192 blocks: there is no backup.
+    let Some(mut image) = small(&["-t", "ext4", "-O", "^has_journal"]) else {
+        return;
+    };
+    assert!(Fs::open(&image).unwrap().problems().is_empty());
+    Superblock(&mut image[1024..2048]).set_s_free_inodes_count(1);
+    let fs = Fs::open(&image).unwrap();
+    assert_eq!(fs.superblock_at(), SuperblockAt::Primary);
+    assert!(
+        fs.problems()[0]
+            .to_string()
+            .starts_with("The superblock has checksum")
+    );
+}
+
+#[test]
+fn a_wrong_block_count_is_read_from_the_backup() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("image");
+    std::fs::File::create(&path)
+        .unwrap()
+        .set_len(20 << 20)
+        .unwrap();
+    let options = ["-q", "-F", "-t", "ext4", "-b", "1024"];
+    let made = Command::new("mke2fs").args(options).arg(&path).status();
+    if !made.is_ok_and(|s| s.success()) {
+        eprintln!("skipped: mke2fs is absent");
+        return;
+    }
+    let mut image = std::fs::read(&path).unwrap();
+    Superblock(&mut image[1024..2048]).set_s_blocks_count_lo(5000);
+    let fs = Fs::open(&image).unwrap();
+    // 20 MiB of 1 KiB; the first backup of groups of 8192 blocks is at block 8193.
+    assert_eq!(fs.geometry().blocks, 20480);
+    let first = SuperblockAt::Backup {
+        group: 1,
+        block_size: 1024,
+    };
+    assert_eq!(fs.superblock_at(), first);
+    assert!(
+        fs.problems()[0]
+            .to_string()
+            .starts_with("The superblock has checksum")
+    );
 }

@@ -69,20 +69,43 @@ impl SuperblockAt {
 
 impl<R: ReadAt> Fs<R> {
     /// Opens by the primary superblock or, where that is damaged, by the first sound
-    /// backup; [`Fs::superblock_at`] and [`Fs::problems`] tell which and why.
+    /// backup; [`Fs::superblock_at`] and [`Fs::problems`] tell which and why. A primary
+    /// that only fails its checksum is used when no backup is better.
     pub fn open(medium: R) -> Result<Self, Error> {
-        let damage = match read_superblock(&medium, SuperblockAt::Primary) {
-            Ok(found) => return Ok(Self::with(medium, SuperblockAt::Primary, found, Vec::new())),
-            Err(e @ (Error::Unsupported(_) | Error::Limit(_))) => return Err(e),
-            Err(e) => e,
+        let primary = read_superblock(&medium, SuperblockAt::Primary);
+        let damage = match &primary {
+            Ok(found) => found.checksum_flaw(Place::Superblock).map(Error::Damaged),
+            Err(e) => Some(e.clone()),
         };
+        let Some(damage) = damage else {
+            return Ok(Self::with(
+                medium,
+                SuperblockAt::Primary,
+                primary?,
+                Vec::new(),
+            ));
+        };
+        if let Error::Unsupported(_) = damage {
+            return Err(damage);
+        }
         for at in SuperblockAt::usual_backups() {
-            if let Ok(found) = read_superblock(&medium, at) {
+            let Ok(found) = read_superblock(&medium, at) else {
+                continue;
+            };
+            // A backup is no better when its own checksum fails, and no backup of this
+            // filesystem when it is left over from another.
+            let fits = primary
+                .as_ref()
+                .map_or(true, |p| p.sb.s_uuid() == found.sb.s_uuid());
+            if found.checksum_flaw(at.place()).is_none() && (fits || primary.is_err()) {
                 let problem = damage.into_problem(Place::Superblock);
                 return Ok(Self::with(medium, at, found, vec![problem]));
             }
         }
-        Err(damage)
+        match primary {
+            Ok(found) => Ok(Self::with(medium, SuperblockAt::Primary, found, Vec::new())),
+            Err(damage) => Err(damage),
+        }
     }
 
     /// Opens by the superblock that is asked for, and no other.
@@ -120,6 +143,20 @@ struct Found {
     geo: Geometry,
 }
 
+impl Found {
+    fn checksum_flaw(&self, place: Place) -> Option<Problem> {
+        checksum_flaw(&self.sb, place)
+    }
+}
+
+/// What is wrong with a superblock's checksum, if it has one.
+fn checksum_flaw(sb: &Superblock<Box<[u8]>>, place: Place) -> Option<Problem> {
+    let raw = sb.0.first_chunk::<1024>()?;
+    let (found, expected) = (sb.s_checksum(), checksum::superblock(raw));
+    let wrong = sb.has_metadata_csum() && found != expected;
+    wrong.then(|| Problem::new(place, Flaw::Checksum { found, expected }))
+}
+
 fn read_superblock<R: ReadAt>(medium: &R, at: SuperblockAt) -> Result<Found, Error> {
     let place = at.place();
     let mut raw = vec![0; 1024].into_boxed_slice();
@@ -151,14 +188,7 @@ fn check_superblock(
     medium_len: u64,
     problems: &mut Vec<Problem>,
 ) {
-    if sb.has_metadata_csum() {
-        let mut raw = [0; 1024];
-        raw.copy_from_slice(&sb.0);
-        let (found, expected) = (sb.s_checksum(), checksum::superblock(&raw));
-        if found != expected {
-            problems.push(Problem::new(place, Flaw::Checksum { found, expected }));
-        }
-    }
+    problems.extend(checksum_flaw(sb, place));
     let wanted = geo.blocks.saturating_mul(geo.block_size.into());
     if wanted > medium_len {
         problems.push(Problem::other(
@@ -166,6 +196,17 @@ fn check_superblock(
             format!(
                 "says the filesystem has {wanted} bytes, but the image ends after {medium_len}"
             ),
+        ));
+    }
+    let bigalloc = geo.cluster_blocks > 1;
+    let first = u64::from(geo.block_size == 1024 && !bigalloc);
+    if geo.first_data_block != first && !(bigalloc && geo.first_data_block <= 1) {
+        let expected = format!("{first} with blocks of {} bytes", geo.block_size);
+        problems.push(Problem::value(
+            place,
+            "s_first_data_block",
+            geo.first_data_block,
+            expected,
         ));
     }
     let inodes = u64::from(geo.groups) * u64::from(geo.inodes_per_group);

@@ -2,8 +2,8 @@
 
 use super::{DirEntry, Fs, InodeBuf};
 use crate::disk::ReadAt;
-use crate::ext4::Error;
 use crate::ext4::layout::{FileType, InodeFlags};
+use crate::ext4::{Error, Place, Problem};
 use crate::units::InodeNr;
 
 /// The root directory.
@@ -39,11 +39,20 @@ impl<R: ReadAt> Fs<R> {
         self.walk(path, false)
     }
 
+    fn root(&self) -> Result<InodeBuf, Error> {
+        let root = self.inode(ROOT)?;
+        if root.file_type() == FileType::Directory {
+            return Ok(root);
+        }
+        let words = "is the root, but no directory: no path leads anywhere";
+        Err(Problem::other(Place::Inode(ROOT), words).into())
+    }
+
     fn walk(&self, path: &[u8], follow_last: bool) -> Result<InodeBuf, Error> {
         let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         // What is still to walk, the next part last.
         let mut todo: Vec<Vec<u8>> = parts(path).rev().map(<[u8]>::to_vec).collect();
-        let mut at = self.inode(ROOT)?;
+        let mut at = self.root()?;
         let mut parents = vec![];
         let mut links = 0;
         while let Some(part) = todo.pop() {
@@ -77,7 +86,7 @@ impl<R: ReadAt> Fs<R> {
             let target = self.symlink_target(&next)?;
             if target.first() == Some(&b'/') {
                 parents.clear();
-                at = self.inode(ROOT)?;
+                at = self.root()?;
             }
             todo.extend(parts(&target).rev().map(<[u8]>::to_vec));
         }

@@ -30,8 +30,22 @@ impl Names {
         self.bytes.extend_from_slice(&name[..name.len().min(255)]);
     }
 
+    /// Puts names in the order of their inodes, so that they can be found and counted.
     pub(super) fn sort(&mut self) {
         self.entries.sort_unstable();
+    }
+
+    /// Names of an inode; sorted first.
+    pub(super) fn count(&self, inode: u32) -> usize {
+        let first = self.entries.partition_point(|e| e.0 < inode);
+        self.entries[first..]
+            .iter()
+            .take_while(|e| e.0 == inode)
+            .count()
+    }
+
+    /// Keeps one name of each inode.
+    pub(super) fn keep_first(&mut self) {
         self.entries.dedup_by_key(|e| e.0);
     }
 

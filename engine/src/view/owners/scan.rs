@@ -2,10 +2,13 @@ use super::claims::{Claim, Claims};
 use super::merge::{Ground, UsedRun, merge, set_runs};
 use super::{BlockMap, Flags, Kind, Names};
 use crate::disk::ReadAt;
-use crate::ext4::layout::{FileType, Incompat, RoCompat};
+use crate::ext4::layout::{FileType, Incompat, InodeFlags, RoCompat};
 use crate::ext4::read::{Fs, InodeBuf, MetaKind, MetaRun};
 use crate::ext4::{Place, Problem};
 use crate::units::{GroupNr, InodeNr};
+
+/// The root directory.
+const ROOT: u32 = 2;
 
 /// Settings of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +59,8 @@ pub struct Scan {
     unknown: Vec<UsedRun>,
     claims: Claims,
     names: Names,
+    /// Inodes that some directory should name, and whether each is a directory itself.
+    named: Vec<(u32, bool)>,
 }
 
 impl Scan {
@@ -73,6 +78,7 @@ impl Scan {
             unknown: Vec::new(),
             claims,
             names: Names::default(),
+            named: Vec::new(),
         }
     }
 
@@ -111,10 +117,32 @@ impl Scan {
     pub fn finish<R: ReadAt>(mut self, fs: &Fs<R>) -> (BlockMap, Names) {
         let claims = std::mem::take(&mut self.claims.list);
         let mut map = self.map(fs, claims);
+        self.check_names();
         map.problems = self.claims.problems;
         map.more_problems = self.claims.more_problems;
-        self.names.sort();
         (map, self.names)
+    }
+
+    /// Every inode in use has a name, and a directory only one: else the tree has a loop
+    /// or a part that no path leads to.
+    fn check_names(&mut self) {
+        self.names.sort();
+        // Names that were left out would be missed wrongly.
+        if self.options.names && !self.names.is_partial() && !self.claims.exhausted() {
+            for &(nr, is_dir) in &self.named {
+                let problem = match self.names.count(nr) {
+                    0 => "is in use, but no directory names it",
+                    1 => continue,
+                    _ if is_dir => {
+                        "is a directory with more than one name: paths go in a circle, or meet"
+                    }
+                    _ => continue,
+                };
+                self.claims
+                    .problem(Problem::other(Place::Inode(InodeNr(nr)), problem));
+            }
+        }
+        self.names.keep_first();
     }
 
     fn map<R: ReadAt>(&self, fs: &Fs<R>, claims: Vec<Claim>) -> BlockMap {
@@ -166,6 +194,17 @@ impl Scan {
                 return self.claims.problem(e.into_problem(Place::BlockBitmap(g)));
             }
         };
+        if let Ok((blocks, inodes)) = fs.bitmap_checksums(g) {
+            for (ok, place) in [
+                (blocks, Place::BlockBitmap(g)),
+                (inodes, Place::InodeBitmap(g)),
+            ] {
+                if ok == Some(false) {
+                    self.claims
+                        .problem(Problem::other(place, "does not match its checksum"));
+                }
+            }
+        }
         let start = geo.group_start(g).0;
         for (bit, len) in set_runs(&bits, geo.clusters_in(g)) {
             let from = start + u64::from(bit) * u64::from(geo.cluster_blocks);
@@ -215,8 +254,12 @@ impl Scan {
     fn inode<R: ReadAt>(&mut self, fs: &Fs<R>, nr: InodeNr, raw: &[u8]) {
         let inode = InodeBuf::new(nr, raw.into());
         self.claims.add_inode(fs, &inode);
-        if self.options.names && inode.file_type() == FileType::Directory {
+        let is_dir = inode.file_type() == FileType::Directory;
+        if self.options.names && is_dir {
             self.names_in(fs, &inode);
+        }
+        if self.options.names && should_have_a_name(fs, &inode) {
+            self.named.push((nr.0, is_dir));
         }
     }
 
@@ -224,19 +267,44 @@ impl Scan {
         let mut problems = Vec::new();
         let (names, claims) = (&mut self.names, &mut self.claims);
         let mut more = Vec::new();
+        let mut names_root = false;
         fs.each_dir_block(dir, &mut problems, &mut |block| {
             claims.spend(1);
             if claims.work_left == 0 {
                 return;
             }
             more.extend(fs.each_name(dir, block, &mut |inode, name| {
+                names_root |= inode == ROOT && name != b"." && name != b"..";
                 names.add(inode, dir.nr.0, name)
             }));
         });
-        for problem in more {
+        if names_root {
+            let words = "has a name for the root directory: paths go in a circle";
+            more.push(Problem::other(Place::Inode(dir.nr), words));
+        }
+        // The walk for the map has told of what is wrong with the map.
+        problems.retain(|p| !claims.problems.contains(p));
+        for problem in problems.into_iter().chain(more) {
             self.claims.problem(problem);
         }
     }
+}
+
+/// Whether some directory should name an inode in use: not so for the filesystem's own
+/// files, values of attributes, and what waits to be deleted.
+fn should_have_a_name<R: ReadAt>(fs: &Fs<R>, inode: &InodeBuf) -> bool {
+    let sb = fs.superblock();
+    let own = [
+        sb.s_journal_inum(),
+        sb.s_usr_quota_inum(),
+        sb.s_grp_quota_inum(),
+        sb.s_prj_quota_inum(),
+        sb.s_orphan_file_inum(),
+    ];
+    inode.nr.0 >= fs.geometry().first_inode
+        && inode.i_links_count() > 0
+        && !own.contains(&inode.nr.0)
+        && !inode.flags().contains(InodeFlags::EA_INODE)
 }
 
 fn meta_claim(run: &MetaRun, g: GroupNr) -> Claim {
