@@ -31,6 +31,12 @@ pub fn use_address(store: &Store) {
             move || drop(listener)
         });
     }
+    let title = match &store.state.image.source {
+        Some(source) => format!("{} · fslab", source.name()),
+        None => "fslab".to_owned(),
+    };
+    use_effect_with(title, |title| gloo::utils::document().set_title(title));
+
     let now = Address::of(&store.state);
     let quiet = store.state.welcome;
     use_effect_with((now, quiet), move |(now, quiet)| {

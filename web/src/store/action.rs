@@ -82,6 +82,4 @@ pub enum Action {
     Welcome(bool),
     /// The list of commands opens or closes.
     Help(bool),
-    /// Something to say in passing.
-    Notice(Option<String>),
 }

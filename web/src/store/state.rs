@@ -89,8 +89,6 @@ pub struct State {
     pub welcome: bool,
     /// The list of commands is open.
     pub help: bool,
-    /// Something to say in passing, for everybody to hear.
-    pub notice: Option<String>,
 }
 
 impl State {
@@ -159,7 +157,6 @@ impl State {
             Action::Restarted => self.health = Health::Well,
             Action::Welcome(on) => self.welcome = on,
             Action::Help(on) => self.help = on,
-            Action::Notice(text) => self.notice = text,
         }
     }
 
@@ -172,7 +169,6 @@ impl State {
         self.pane = Pane::default();
         self.filter = KindSet::default();
         self.welcome = false;
-        self.notice = None;
     }
 
     fn place(&mut self, at: &Address) {

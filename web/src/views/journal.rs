@@ -11,6 +11,7 @@ use yew::prelude::*;
 
 use super::header::CommandButton;
 use super::notes::{self, block_link, checksum, problems, waiting};
+use super::pick::JournalInput;
 use crate::command::Command;
 use crate::format;
 use crate::store::{Selection, Store, use_query, use_store};
@@ -28,6 +29,7 @@ pub fn Journal() -> Html {
     let fetched = use_query(Some(Query::Journal));
     let body = match fetched.data().map(|data| &data.reply) {
         Some(Reply::Journal(Some(view))) => html! { <Page view={Rc::new((**view).clone())} /> },
+        Some(Reply::Journal(None)) if is_elsewhere(&store) => html! {},
         Some(Reply::Journal(None)) => html! {
             <p class="hint">{ "This filesystem has no journal: what was being written when the power \
                 failed is for e2fsck to find" }</p>
@@ -35,6 +37,10 @@ pub fn Journal() -> Html {
         _ => waiting(&fetched),
     };
     let replayed = store.state.image.replayed;
+    let has_journal = matches!(
+        fetched.data().map(|data| &data.reply),
+        Some(Reply::Journal(Some(_)))
+    );
     html! {
         <section class="picture page" aria-label="Journal">
             <h2>{ "Journal" }<span>{ fetched.data().and_then(|data| note(&data.reply)) }</span></h2>
@@ -45,8 +51,24 @@ pub fn Journal() -> Html {
                 </div>
             }
             { body }
+            if is_elsewhere(&store) && !has_journal {
+                <div class="row-of-buttons">
+                    <p>{ "The journal of this filesystem is on another device" }</p>
+                    <JournalInput />
+                </div>
+            }
         </section>
     }
+}
+
+/// Whether the journal is kept outside the filesystem: it has one, but no inode for it.
+fn is_elsewhere(store: &Store) -> bool {
+    store.state.opened().is_some_and(|opened| {
+        let s = &opened.summary;
+        let inode = s.fields.iter().find(|field| field.name == "s_journal_inum");
+        s.features.iter().any(|name| name == "has_journal")
+            && inode.is_some_and(|field| field.value == "0")
+    })
 }
 
 fn note(reply: &Reply) -> Option<String> {

@@ -37,7 +37,7 @@ pub fn MapPicture() -> Html {
         <section class="picture map" aria-label="Block map">
             <h2>{ "Blocks" }<span>{ note(state) }</span></h2>
             <Scan />
-            <Legend totals={(*totals).clone()} filter={state.filter} {on_filter} {partial} />
+            <Legend totals={*totals} filter={state.filter} {on_filter} {partial} />
             <BlockMap geometry={Geometry::of(&opened.summary)} {map} {partial} filter={state.filter}
                 {highlight} owner={owner(&store)} on_point={point(&store)}
                 on_select={act(|store, nr| store.select(store.block(nr)))}

@@ -4,7 +4,7 @@ use fslab_engine::ext4::{Place, Problem};
 use yew::prelude::*;
 
 use crate::format;
-use crate::store::{Fetched, Selection, Store};
+use crate::store::{Fetched, Selection, Store, View};
 
 /// What stands where an answer is to come, or why there is none.
 pub fn waiting(fetched: &Fetched) -> Html {
@@ -45,18 +45,22 @@ pub fn problems(store: &Store, list: &[Problem]) -> Html {
 /// A problem as a sentence that leads to its place.
 pub fn row(store: &Store, problem: &Problem) -> Html {
     let words = format::sentence(&problem.to_string());
-    let go = place(store, problem.place).filter(|target| *target != store.state.selection);
-    let Some(target) = go else {
-        return html! { <li><span class="cross" aria-hidden="true">{ "✕" }</span><span>{ words }</span></li> };
-    };
     let to = store.clone();
-    let onclick = Callback::from(move |_| to.select(target));
-    html! {
-        <li>
-            <span class="cross" aria-hidden="true">{ "✕" }</span>
-            <button type="button" class="link" {onclick}>{ words }</button>
-        </li>
-    }
+    let target = place(store, problem.place).filter(|target| *target != store.state.selection);
+    let in_journal = matches!(
+        problem.place,
+        Place::JournalSuperblock | Place::JournalBlock(_)
+    ) && store.state.view != View::Journal;
+    let words = if target.is_none() && !in_journal {
+        html! { <span>{ words }</span> }
+    } else {
+        let onclick = Callback::from(move |_| match target {
+            Some(target) => to.select(target),
+            None => to.show(View::Journal),
+        });
+        html! { <button type="button" class="link" {onclick}>{ words }</button> }
+    };
+    html! { <li><span class="cross" aria-hidden="true">{ "✕" }</span>{ words }</li> }
 }
 
 /// What to choose to see a place.

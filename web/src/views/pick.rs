@@ -27,6 +27,35 @@ pub fn FileInput() -> Html {
     }
 }
 
+/// A button that adds the file of a journal that is kept outside the filesystem.
+#[component]
+pub fn JournalInput() -> Html {
+    let store = use_store();
+    let node = use_node_ref();
+    let onchange = Callback::from(move |event: Event| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        if let Some(file) = input.files().and_then(|files| files.get(0)) {
+            store.engine.open_journal(&file);
+        }
+        input.set_value("");
+    });
+    let onclick = {
+        let node = node.clone();
+        Callback::from(move |_| {
+            if let Some(input) = node.cast::<HtmlInputElement>() {
+                input.click();
+            }
+        })
+    };
+    html! {
+        <>
+            <input ref={node} id="journal-file" type="file" class="unseen" tabindex="-1"
+                aria-hidden="true" {onchange} />
+            <button type="button" {onclick}>{ "Add the journal’s file…" }</button>
+        </>
+    }
+}
+
 /// Shows the system's dialog for choosing a file.
 pub fn open_dialog() {
     if let Some(input) = element(INPUT) {

@@ -11,7 +11,9 @@
 //! reference), `ArrayBuffer` and `OffscreenCanvas` (moved, if also named in the
 //! transfer list). This is why the worker is a plain `web_sys::Worker`.
 
+pub mod blob;
 pub mod envelope;
 pub mod host;
 pub mod link;
 pub mod protocol;
+pub mod session;

@@ -1,0 +1,206 @@
+//! The session without a browser: media in memory, a clock that the test moves.
+
+use super::*;
+use crate::worker::protocol::{Query, Reply};
+use fslab_engine::view::owners::Kind;
+use std::cell::Cell;
+use std::process::Command;
+
+/// An image made by mke2fs; `None`, with a word, where there is none.
+fn mke2fs(size: u64, options: &[&str]) -> Option<Vec<u8>> {
+    let path = std::env::temp_dir().join(format!("fslab-session-{}-{size}", std::process::id()));
+    std::fs::File::create(&path).unwrap().set_len(size).unwrap();
+    let made = Command::new("mke2fs")
+        .args(["-q", "-F"])
+        .args(options)
+        .arg(&path)
+        .status();
+    let bytes = std::fs::read(&path).unwrap();
+    let _ = std::fs::remove_file(&path);
+    if made.is_ok_and(|status| status.success()) {
+        return Some(bytes);
+    }
+    eprintln!("skipped: mke2fs is absent");
+    None
+}
+
+/// Opens bytes under a number, to the end of what opening takes.
+fn open(session: &mut Session, image: u32, bytes: Vec<u8>) -> Vec<Answer> {
+    let request = Request::Open {
+        image,
+        name: "test".into(),
+    };
+    let mut answers: Vec<Answer> = session
+        .hear(request, Some(Rc::new(bytes)))
+        .into_iter()
+        .map(|s| s.0)
+        .collect();
+    answers.extend(run(session));
+    answers
+}
+
+/// Goes on with slices of a millisecond, by a clock that moves a millisecond a look.
+fn run(session: &mut Session) -> Vec<Answer> {
+    let time = Cell::new(0.0);
+    let now = || {
+        time.set(time.get() + 1.0);
+        time.get()
+    };
+    let mut answers = Vec::new();
+    while session.is_busy() {
+        answers.extend(session.work(&now, 1.0).into_iter().map(|s| s.0));
+    }
+    answers
+}
+
+fn ask(session: &mut Session, image: u32, query: Query) -> Option<Result<Reply, String>> {
+    let says = session.hear(
+        Request::Ask {
+            image,
+            ask: 7,
+            query,
+        },
+        None,
+    );
+    let mut replies = says.into_iter().map(|(answer, _)| match answer {
+        Answer::Reply { ask: 7, reply, .. } => reply,
+        other => panic!("{other:?} is no reply"),
+    });
+    replies.next()
+}
+
+#[test]
+fn opens_asks_and_scans() {
+    let Some(bytes) = mke2fs(4 << 20, &["-t", "ext4", "-b", "1024"]) else {
+        return;
+    };
+    let mut session = Session::default();
+    let answers = open(&mut session, 1, bytes);
+    let [
+        Answer::Opened {
+            image: 1,
+            summary,
+            replayed: false,
+            partition: None,
+            ..
+        },
+    ] = &answers[..]
+    else {
+        panic!("{answers:?}");
+    };
+    assert_eq!((summary.block_size, summary.blocks), (1024, 4096));
+    let root = ask(&mut session, 1, Query::Dir { inode: 2, from: 0 });
+    let Some(Ok(Reply::Dir(root))) = root else {
+        panic!("{root:?}")
+    };
+    assert_eq!(root.rows[0].name, "lost+found");
+    assert!(session.hear(Request::Scan { image: 1 }, None).is_empty());
+    let answers = run(&mut session);
+    assert!(matches!(answers.last(), Some(Answer::Mapped { problems, .. }) if problems.is_empty()));
+    assert!(
+        answers
+            .iter()
+            .any(|a| matches!(a, Answer::Scanning { preview: true, .. }))
+    );
+    let block = ask(&mut session, 1, Query::Block { nr: 1 });
+    assert!(matches!(block, Some(Ok(Reply::Block(_)))), "{block:?}");
+    let path = ask(
+        &mut session,
+        1,
+        Query::Paths {
+            inodes: vec![root.rows[0].inode, 4000],
+        },
+    );
+    assert_eq!(
+        path,
+        Some(Ok(Reply::Paths(vec![Some("/lost+found".into()), None])))
+    );
+}
+
+#[test]
+fn nothing_is_said_under_another_number() {
+    let Some(bytes) = mke2fs(2 << 20, &["-t", "ext2"]) else {
+        return;
+    };
+    let mut session = Session::default();
+    open(&mut session, 1, bytes.clone());
+    assert_eq!(ask(&mut session, 2, Query::Inode { nr: 2 }), None);
+    // A new image, even one that cannot be opened, ends the one before.
+    let answers = open(
+        &mut session,
+        2,
+        b"\xFF\xD8\xFF\xE0\0\x10JFIF\0 and so on".to_vec(),
+    );
+    assert!(
+        matches!(&answers[..], [Answer::Refused { image: 2, message, .. }] if message.contains("JPEG")),
+        "{answers:?}"
+    );
+    assert_eq!(ask(&mut session, 1, Query::Inode { nr: 2 }), None);
+    let reply = ask(&mut session, 2, Query::Inode { nr: 2 });
+    assert_eq!(reply, Some(Err("No filesystem is open".into())));
+}
+
+#[test]
+fn a_scan_can_be_cancelled_and_started_again() {
+    let Some(bytes) = mke2fs(8 << 20, &["-t", "ext4", "-b", "1024", "-g", "256"]) else {
+        return;
+    };
+    let mut session = Session::default();
+    open(&mut session, 1, bytes);
+    session.hear(Request::Scan { image: 1 }, None);
+    let clock = Cell::new(0.0);
+    let now = || {
+        clock.set(clock.get() + 1.0);
+        clock.get()
+    };
+    assert!(matches!(
+        session.work(&now, 3.0)[..],
+        [(Answer::Scanning { .. }, _)]
+    ));
+    let says = session.hear(Request::Cancel { image: 1 }, None);
+    assert_eq!(says, [(Answer::Cancelled { image: 1 }, Extra::None)]);
+    assert!(!session.is_busy());
+    session.hear(Request::Scan { image: 1 }, None);
+    assert!(matches!(
+        run(&mut session).last(),
+        Some(Answer::Mapped { .. })
+    ));
+}
+
+#[test]
+fn bad_files_are_refused_in_a_sentence() {
+    let mut session = Session::default();
+    let bad: [(&str, Vec<u8>); 4] = [
+        ("empty", Vec::new()),
+        ("zeros", vec![0; 1 << 16]),
+        ("XFS", [b"XFSB".as_slice(), &[0; 5000]].concat()),
+        ("gzip", b"\x1f\x8b\x08\0broken".to_vec()),
+    ];
+    for (i, (what, bytes)) in bad.into_iter().enumerate() {
+        let answers = open(&mut session, i as u32 + 1, bytes);
+        let Some(Answer::Refused { message, .. }) = answers.last() else {
+            panic!("{what}: {answers:?}");
+        };
+        assert!(
+            message.len() > 20 && message.starts_with(|c: char| c.is_uppercase()),
+            "{what}: {message}"
+        );
+    }
+}
+
+#[test]
+fn a_cut_image_opens_and_its_end_is_unknown() {
+    let Some(mut bytes) = mke2fs(4 << 20, &["-t", "ext4", "-b", "1024"]) else {
+        return;
+    };
+    bytes.truncate(2 << 20);
+    let mut session = Session::default();
+    let answers = open(&mut session, 1, bytes);
+    assert!(
+        matches!(&answers[..], [Answer::Opened { summary, .. }] if !summary.problems.is_empty())
+    );
+    session.hear(Request::Scan { image: 1 }, None);
+    run(&mut session);
+    let (map, _) = session.map.as_ref().unwrap();
+    assert_eq!(map.at(4000).unwrap().kind, Kind::Unknown);
+}
