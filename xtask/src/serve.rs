@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::server::{Reload, Server, Site};
-use crate::site::{self, Profile};
+use crate::site::{self, Profile, Program};
 use crate::watch::Sources;
 use crate::workspace::Workspace;
 
@@ -22,6 +22,9 @@ pub struct Args {
     /// Build the optimised page
     #[arg(long)]
     release: bool,
+    /// Build an example in web/examples in the page's place
+    #[arg(long, value_name = "NAME")]
+    example: Option<String>,
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -31,7 +34,14 @@ pub fn run(args: &Args) -> Result<()> {
     } else {
         Profile::Dev
     };
-    let folder = workspace.scratch("site")?.join("serve");
+    let program = match &args.example {
+        Some(name) => Program::Example(name),
+        None => Program::Page,
+    };
+    let folder = workspace.scratch("site")?.join(match program {
+        Program::Page => "serve",
+        Program::Example(_) => "serve-example",
+    });
     site::remove(&folder)?;
 
     // Watching begins before the build, so that no change falls between.
@@ -43,13 +53,13 @@ pub fn run(args: &Args) -> Result<()> {
         reload: Some(Arc::clone(&reload)),
     };
     let server = listen(args.port, site)?;
-    build(&workspace, profile, &folder);
+    build(&workspace, program, profile, &folder);
     reload.announce();
     println!("fslab is at {}", server.address());
 
     loop {
         sources.wait()?;
-        if build(&workspace, profile, &folder) {
+        if build(&workspace, program, profile, &folder) {
             reload.announce();
         }
     }
@@ -63,9 +73,9 @@ fn listen(port: Option<u16>, site: Site) -> Result<Server> {
 }
 
 /// Builds, or says why not; says whether it did.
-fn build(workspace: &Workspace, profile: Profile, folder: &Path) -> bool {
+fn build(workspace: &Workspace, program: Program<'_>, profile: Profile, folder: &Path) -> bool {
     let start = Instant::now();
-    match site::build(workspace, profile, folder) {
+    match site::build_program(workspace, program, profile, folder) {
         Ok(()) => {
             println!("Built in {:.1} s", start.elapsed().as_secs_f64());
             true

@@ -18,6 +18,15 @@ pub const APP: &str = "app";
 /// The wasm inside that folder, as wasm-bindgen names it.
 pub const WASM: &str = "fslab_bg.wasm";
 
+/// What the site runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program<'a> {
+    /// The page.
+    Page,
+    /// An example in `web/examples`: a part of the page alone.
+    Example(&'a str),
+}
+
 /// How hard the compiler works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
@@ -27,8 +36,18 @@ pub enum Profile {
 
 /// Builds the page into `site`, replacing what was there only on success.
 pub fn build(workspace: &Workspace, profile: Profile, site: &Path) -> Result<()> {
+    build_program(workspace, Program::Page, profile, site)
+}
+
+/// The same with another program in the page's place.
+pub fn build_program(
+    workspace: &Workspace,
+    program: Program<'_>,
+    profile: Profile,
+    site: &Path,
+) -> Result<()> {
     ensure_wasm_target(workspace)?;
-    let wasm = compile(workspace, profile)?;
+    let wasm = compile(workspace, program, profile)?;
     let fresh = site.with_extension("new");
     remove(&fresh)?;
     assemble(workspace, profile, &wasm, &fresh)?;
@@ -58,15 +77,19 @@ pub fn ensure_wasm_target(workspace: &Workspace) -> Result<()> {
     )
 }
 
-fn compile(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
+fn compile(workspace: &Workspace, program: Program<'_>, profile: Profile) -> Result<PathBuf> {
     let mut cargo = workspace.cargo();
-    cargo.args([
-        "build",
-        "--package=fslab-web",
-        "--bin=fslab-web",
-        "--target",
-        WASM_TARGET,
-    ]);
+    cargo.args(["build", "--package=fslab-web", "--target", WASM_TARGET]);
+    let file = match program {
+        Program::Page => {
+            cargo.arg("--bin=fslab-web");
+            "fslab-web.wasm".to_owned()
+        }
+        Program::Example(name) => {
+            cargo.args(["--example", name]);
+            format!("examples/{name}.wasm")
+        }
+    };
     let folder = match profile {
         Profile::Dev => "debug",
         Profile::Release => {
@@ -75,11 +98,7 @@ fn compile(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
         }
     };
     tool::run(&mut cargo)?;
-    Ok(workspace
-        .target
-        .join(WASM_TARGET)
-        .join(folder)
-        .join("fslab-web.wasm"))
+    Ok(workspace.target.join(WASM_TARGET).join(folder).join(file))
 }
 
 fn assemble(workspace: &Workspace, profile: Profile, wasm: &Path, site: &Path) -> Result<()> {
