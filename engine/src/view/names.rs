@@ -29,9 +29,10 @@ pub fn escape(bytes: &[u8]) -> String {
     out
 }
 
-/// Marks that make text read as something other than its order of characters.
+/// Marks that make text read as something other than its order of characters, or that
+/// begin a new line (U+2028, U+2029).
 fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
 /// The bytes that [`escape`] made a text of. A backslash that starts no escape stands
@@ -63,6 +64,15 @@ fn hex(digit: u8) -> Option<u8> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// UTF-8 of U+2028 and U+2029 (the Unicode standard, table 3-6).
+    #[test]
+    fn separators_of_lines_do_not_separate() {
+        assert_eq!(
+            escape("a\u{2028}b\u{2029}".as_bytes()),
+            "a\\xe2\\x80\\xa8b\\xe2\\x80\\xa9"
+        );
+    }
 
     proptest! {
         #[test]

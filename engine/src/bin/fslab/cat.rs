@@ -1,10 +1,12 @@
-//! `fslab cat`: a file's bytes, with its holes kept where the output is a file.
+//! `fslab cat`: a file's bytes, with its holes kept where the output is a file. Of a damaged
+//! file, what can be read is written and the rest as zeros; it then ends with 1.
 
 use crate::args::CatArgs;
 use crate::open::{self, Image};
 use crate::out;
 use crate::target::{self, Links};
 use anyhow::bail;
+use fslab_engine::ext4::Error;
 use fslab_engine::ext4::layout::{FileType, InodeFlags};
 use fslab_engine::ext4::read::FileContent;
 use fslab_engine::units::InodeNr;
@@ -37,10 +39,35 @@ pub fn run(args: &CatArgs) -> anyhow::Result<()> {
     }
     let content = fs.content(&inode);
     out::problems(content.problems());
-    write(&fs, &content)
+    let lost = write(&fs, &content)?;
+    if let Some(error) = lost.first {
+        out::note(error);
+        bail!(
+            "{} of inode {} could not be read; zeros stand for {}",
+            out::count(lost.blocks, "block"),
+            inode.nr,
+            if lost.blocks == 1 { "it" } else { "them" }
+        );
+    }
+    if !content.problems().is_empty() {
+        bail!(
+            "the map of inode {} is damaged: what was written need not be its contents",
+            inode.nr
+        );
+    }
+    Ok(())
 }
 
-fn write(fs: &Image, content: &FileContent) -> anyhow::Result<()> {
+/// Blocks of the contents that could not be read.
+#[derive(Default)]
+struct Lost {
+    blocks: u64,
+    /// Why the first of them could not.
+    first: Option<Error>,
+}
+
+fn write(fs: &Image, content: &FileContent) -> anyhow::Result<Lost> {
+    let mut lost = Lost::default();
     let mut sink = Sink::new()?;
     let mut buf = vec![0; PIECE as usize];
     let size = u64::from(fs.geometry().block_size);
@@ -66,14 +93,33 @@ fn write(fs: &Image, content: &FileContent) -> anyhow::Result<()> {
             continue;
         }
         let len = (to.min(content.size) - at).min(PIECE);
-        let n = fs.read_content(content, at, &mut buf[..len as usize])?;
+        let n = read(fs, content, at, &mut buf[..len as usize], &mut lost);
         if n == 0 {
             bail!("inode contents end at byte {at} of {}", content.size);
         }
         sink.bytes(&buf[..n])?;
         at += n as u64;
     }
-    sink.finish()
+    sink.finish()?;
+    Ok(lost)
+}
+
+/// Reads a piece; where that fails, block by block, those that cannot be read as zeros.
+fn read(fs: &Image, content: &FileContent, at: u64, buf: &mut [u8], lost: &mut Lost) -> usize {
+    if let Ok(n) = fs.read_content(content, at, buf) {
+        return n;
+    }
+    let block = fs.geometry().block_size as usize;
+    // Pieces begin at the start of a block: runs do, and a piece is whole blocks.
+    for (i, part) in buf.chunks_mut(block).enumerate() {
+        let from = at + (i * block) as u64;
+        if let Err(e) = fs.read_content(content, from, part) {
+            part.fill(0);
+            lost.blocks += 1;
+            lost.first.get_or_insert(e);
+        }
+    }
+    buf.len()
 }
 
 /// Standard output. Where it is a file that ends where we are, holes stay holes.

@@ -120,11 +120,16 @@ pub fn hex(out: &mut impl Write, bytes: &[u8], base: u64) -> std::io::Result<()>
     writeln!(out, "{:08x}", base + bytes.len() as u64)
 }
 
+/// "1 block", "20 blocks".
+pub fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A number of bytes in the largest unit that leaves something before the point.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
-        return format!("{bytes} bytes");
+        return count(bytes, "byte");
     }
     let mut unit = 0;
     let mut scaled = bytes / 1024;

@@ -167,6 +167,17 @@ fn kept(known: &Known<'_>) -> Option<String> {
         return None;
     }
     let runs = &known.map.runs;
+    let damaged = !known.map.problems.is_empty();
+    if runs.is_empty() && damaged {
+        return Some("Its map is damaged: none of its blocks can be found.".into());
+    }
+    if damaged {
+        return Some(format!(
+            "Its map is damaged, so this need be neither all of it nor right. {} {}",
+            pieces(known),
+            mapped_by(known)
+        ));
+    }
     if runs.is_empty() {
         return match inode.size() {
             0 => Some("It is empty and has no blocks.".into()),
