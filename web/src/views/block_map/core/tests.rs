@@ -151,10 +151,6 @@ fn a_block_is_where_it_is_found() {
                     let (x, y) = plan.corner(block).unwrap();
                     let middle = (x + cell / 2.0, y + cell / 2.0);
                     assert_eq!(plan.block_at(middle.0, middle.1), Some(block));
-                    assert_eq!(
-                        plan.group_at(middle.0, middle.1),
-                        Some(geometry.group_of(block))
-                    );
                 }
             }
         }

@@ -61,7 +61,7 @@ impl<'a> Marks<'a> {
     pub fn new(scene: &Scene<'a>, gap: i64) -> Option<Self> {
         let css = scene.plan.cell / scene.plan.unit;
         let line = if css >= 16.0 { 1.6 } else { 1.1 };
-        (gap > 0 && has_room(scene)).then(|| Self {
+        (gap > 0 && has_room(scene)).then_some(Self {
             inks: scene.inks,
             glyphs: scene.glyphs,
             line: line * scene.plan.unit as f32,
