@@ -20,12 +20,32 @@ pub struct Sample {
 }
 
 /// The samples, the one for a first visit first.
-pub const SAMPLES: &[Sample] = &[Sample {
-    name: "small",
-    title: "A small ext4",
-    sentence: "What there is to see in it",
-    file: "assets/samples/small.img.gz",
-}];
+pub const SAMPLES: &[Sample] = &[
+    Sample {
+        name: "small",
+        title: "A small ext4",
+        sentence: "Files whole, in pieces, with holes and deleted, in eight small groups; a directory with a hash tree, links, attributes, odd names",
+        file: "assets/samples/small.img.xz",
+    },
+    Sample {
+        name: "ext2",
+        title: "ext2 from the nineties",
+        sentence: "No journal, no extents, no checksums: a core dump found by single, double and triple indirect blocks",
+        file: "assets/samples/ext2.img.xz",
+    },
+    Sample {
+        name: "journal",
+        title: "A journal in use",
+        sentence: "Copied while it was mounted and busy: transactions that wait to be replayed, revoked blocks, a file deleted while open",
+        file: "assets/samples/journal.img.xz",
+    },
+    Sample {
+        name: "damaged",
+        title: "A damaged one",
+        sentence: "Its superblock is gone, two files claim one block, an extent leads past the end, and the bitmap is wrong in two places",
+        file: "assets/samples/damaged.img.xz",
+    },
+];
 
 /// The sample of a name.
 pub fn find(name: &str) -> Option<&'static Sample> {
