@@ -62,4 +62,16 @@ pub enum ImageError {
         /// Those that there are, in words.
         have: String,
     },
+    /// A partition of which the image has nothing.
+    #[error(
+        "partition {number} starts at byte {start}, past the end of the image, which has {len} bytes"
+    )]
+    PastEnd {
+        /// The number asked for.
+        number: u32,
+        /// Its first byte.
+        start: u64,
+        /// Bytes of the image.
+        len: u64,
+    },
 }

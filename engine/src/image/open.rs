@@ -84,9 +84,14 @@ impl fmt::Debug for Opened {
 }
 
 impl Opened {
-    /// The bytes of partition `number`, cut where the image ends.
+    /// The bytes of partition `number`, cut where the image ends; an error where it starts
+    /// only there.
     pub fn partition(&self, number: u32) -> Result<Window<Medium>, ImageError> {
         let p = self.find(number)?;
+        let (start, len) = (p.start_byte, self.content.len());
+        if start >= len {
+            return Err(ImageError::PastEnd { number, start, len });
+        }
         Ok(Window::new(self.content.clone(), p.start_byte, p.len_bytes))
     }
 

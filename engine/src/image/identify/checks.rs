@@ -185,7 +185,11 @@ pub(super) fn zeros(peek: &Peek<'_>) -> Option<Identity> {
     }
     let mut it = Identity::new(Kind::Zeros, "zeros", "zeros", "");
     it.sentence = if until == peek.len() {
-        format!("All {until} bytes of this are zero: nothing was ever written, or it was erased")
+        let are = match until {
+            1 => "The only byte of this is".into(),
+            _ => format!("All {until} bytes of this are"),
+        };
+        format!("{are} zero: nothing was ever written, or it was erased")
     } else {
         format!(
             "The first {until} bytes of this are zero, where a filesystem or a partition table has its mark"

@@ -123,8 +123,9 @@ impl Qcow2 {
             .collect();
         if self.header.snapshots > 0 {
             notes.push(format!(
-                "The qcow2 image holds {} snapshots; shown is its current state",
-                self.header.snapshots
+                "The qcow2 image holds {} snapshot{}; shown is its current state",
+                self.header.snapshots,
+                if self.header.snapshots == 1 { "" } else { "s" }
             ));
         }
         notes
