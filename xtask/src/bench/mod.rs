@@ -2,9 +2,12 @@
 //!
 //! A new bench is a module with one function and a line in [`BENCHES`].
 
+mod first_picture;
 mod images;
 mod map;
+mod map_frames;
 mod page_size;
+mod script;
 
 use std::process::ExitCode;
 
@@ -30,12 +33,20 @@ pub struct Measure {
 
 const BENCHES: &[Bench] = &[
     Bench {
+        name: "first-picture",
+        run: first_picture::run,
+    },
+    Bench {
         name: "images",
         run: images::run,
     },
     Bench {
         name: "map",
         run: map::run,
+    },
+    Bench {
+        name: "map-frames",
+        run: map_frames::run,
     },
     Bench {
         name: "page-size",
@@ -93,6 +104,6 @@ fn print(measure: &Measure) -> bool {
         Some(limit) if value <= limit => (format!("  (limit {limit})"), true),
         Some(limit) => (format!("  OVER THE LIMIT of {limit}"), false),
     };
-    println!("  {what:<40} {value:>12.3} {unit}{verdict}");
+    println!("  {what:<48} {value:>12.3} {unit}{verdict}");
     within
 }

@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "c
 
 /// No sandbox, since root cannot have one; and nothing that looks for a network
 /// that is not there. The driver gives each session a profile folder of its own.
-const FLAGS: [&str; 8] = [
+pub const FLAGS: [&str; 8] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",

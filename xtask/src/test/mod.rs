@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every check, one after the other, each with its time.
 
-mod browser;
+pub mod browser;
 mod capture;
-mod driver;
-mod steps;
+pub mod driver;
+pub mod steps;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

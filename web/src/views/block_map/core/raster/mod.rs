@@ -29,7 +29,7 @@ pub enum Level {
 /// With smaller cells a pixel would stand for too many blocks.
 const SMALLEST_RUNS: f64 = 0.34;
 /// More runs than this take too long for a frame while a pixel is many blocks.
-const MOST_RUNS: usize = 200_000;
+const MOST_RUNS: usize = 150_000;
 
 /// Everything that a picture depends on.
 #[derive(Debug)]
