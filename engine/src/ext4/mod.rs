@@ -5,6 +5,7 @@ pub mod checksum;
 mod error;
 pub mod journal;
 pub mod layout;
+pub mod mkfs;
 pub mod read;
 
 pub use error::{Error, Flaw, Place, Problem};
