@@ -166,6 +166,8 @@ fn agrees_with_e2fsprogs() {
     }
     text_is_aligned_and_escaped(&bench.path("ext2.img"));
     exits(&bench);
+    not_an_image(&bench);
+    damaged(&bench);
     backups(&bench);
     packed(&bench);
 }
@@ -375,6 +377,7 @@ fn owners_as_icheck(image: &Path) {
     assert_eq!(sum, map["blocks"].as_u64().unwrap());
     assert_eq!(totals["unowned"], 0);
     assert_eq!(totals["twice"], 0);
+    assert_eq!(map["marked_free"], 0);
     let mut end = 0;
     for run in map["runs"].as_array().unwrap() {
         assert_eq!(run["start"].as_u64().unwrap(), end);
@@ -468,6 +471,7 @@ fn exits(bench: &Bench) {
         (&["stat", image, "<99999999>"], 1, "outside the filesystem"),
         (&["blocks", image, "99999999"], 1, "outside the filesystem"),
         (&["blocks", image, "5-3"], 2, "5 is past 3"),
+        (&["blocks", image, "0-4096"], 1, "4097 blocks are more"),
         (&["groups", image, "99"], 1, "outside the filesystem"),
         (&["search", image, "what?"], 1, "is no path"),
         (
@@ -485,6 +489,61 @@ fn exits(bench: &Bench) {
         assert!(out.stdout.is_empty(), "{args:?}");
     }
     closed_pipe(image);
+}
+
+/// What cannot be read here and there is refused, without waiting for a pipe's other end.
+fn not_an_image(bench: &Bench) {
+    let pipe = bench.path("pipe");
+    if tool_output("mkfifo", &[pipe.to_str().unwrap()]).is_none_or(|o| !o.status.success()) {
+        eprintln!("skipped: mkfifo does not run here");
+        return;
+    }
+    for (path, words) in [(pipe, "this is a pipe"), (bench.tree(), "a directory")] {
+        let out = fslab(&["info", path.to_str().unwrap()]);
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1));
+        assert!(stderr.contains(words), "{stderr}");
+    }
+    // A name that is not UTF-8.
+    let odd: std::ffi::OsString =
+        std::os::unix::ffi::OsStringExt::from_vec(b"bad\xffname.img".to_vec());
+    let odd = bench.dir.path().join(odd);
+    if std::fs::copy(bench.path("ext4.img"), &odd).is_ok() {
+        let out = fslab(&["cat".as_ref(), odd.as_os_str(), "/small".as_ref()]);
+        assert_eq!(out.stdout, b"hello\n");
+    }
+}
+
+/// A file whose only extent leads out of the filesystem, and one past the image's end.
+fn damaged(bench: &Bench) {
+    let image = bench.path("damaged.img");
+    std::fs::copy(bench.path("ext4.img"), &image).unwrap();
+    let block: u64 = debugfs(&image, "bmap /large 100").trim().parse().unwrap();
+    // ee_start_lo of the first extent, by debugfs, which mends the inode's checksum.
+    let script = "set_inode_field /small block[5] 0xfffff000";
+    let set = tool_output("debugfs", &["-w", "-R", script, image.to_str().unwrap()]).unwrap();
+    assert!(set.status.success());
+    let out = fslab(&["cat", image.to_str().unwrap(), "/small"]);
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{stderr}");
+    assert_eq!(out.stdout, [0; 6]);
+    assert!(stderr.contains("is damaged"), "{stderr}");
+    let stat = fslab(&["stat", "--json", image.to_str().unwrap(), "/small"]);
+    let stat: Value = serde_json::from_slice(&stat.stdout).unwrap();
+    let words = stat["words"].as_str().unwrap();
+    assert!(words.contains("Its map is damaged"), "{words}");
+    assert!(!words.contains("No block is allocated"), "{words}");
+
+    let file = std::fs::File::options().write(true).open(&image).unwrap();
+    file.set_len(block * 4096).unwrap();
+    let out = fslab(&["cat", image.to_str().unwrap(), "/large"]);
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{stderr}");
+    let mut expected = std::fs::read(bench.tree().join("large")).unwrap();
+    expected[100 * 4096..].fill(0);
+    assert!(out.stdout == expected, "{stderr}");
+    // 700,000 bytes are 171 blocks, of which 100 are left.
+    assert!(stderr.contains("71 blocks of inode"), "{stderr}");
 }
 
 /// A reader that goes away is nothing to complain of.
@@ -536,6 +595,14 @@ fn packed(bench: &Bench) {
         stderr.contains("2 of its partitions") && stderr.contains(":1"),
         "{stderr}"
     );
+    let info = fslab(&["info", two.to_str().unwrap()]);
+    let shown = String::from_utf8_lossy(&info.stdout);
+    assert!(info.status.success());
+    assert_eq!(shown.matches("an ext3 filesystem").count(), 2, "{shown}");
+    let info: Value =
+        serde_json::from_slice(&fslab(&["info", "--json", two.to_str().unwrap()]).stdout).unwrap();
+    assert_eq!(info["partitions"][1]["number"], 2);
+    assert_eq!(info["partitions"][1]["ext"], true);
     let second = format!("{}:2", two.display());
     assert_eq!(quiet("cat", Path::new(&second), &["/small"]), b"hello\n");
     let third = fslab(&["info", &format!("{}:3", two.display())]);
@@ -597,6 +664,11 @@ fn journal_and_replay() {
     assert!(stderr.contains("with 1 block changed"), "{stderr}");
     let shown = text("journal", &image, &["--blocks"]);
     assert!(shown.contains(&format!("copy of block {nr}, ")), "{shown}");
+    let after = fslab(&["info", "--json", image.to_str().unwrap(), "--replayed"]);
+    let after: Value = serde_json::from_slice(&after.stdout).unwrap();
+    let state = after["state"].to_string();
+    assert!(state.contains("replay would leave it"), "{state}");
+    assert!(!state.contains("before that"), "{state}");
     let copies = text("journal", &image, &["--block", &nr.to_string(), "--fields"]);
     assert!(
         copies.contains("which a replay would write home"),

@@ -22,5 +22,5 @@ pub use inode::inode;
 pub use map::map;
 pub use names::{escape, unescape};
 pub use search::{SearchError, search};
-pub use summary::summary;
+pub use summary::{fast_commits_left_out, summary, summary_after_replay};
 pub use types::*;

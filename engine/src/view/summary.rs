@@ -1,11 +1,33 @@
 use super::fields::{Structure, seconds_text, uuid};
+use super::wording::count;
 use super::{Summary, escape};
 use crate::disk::ReadAt;
+use crate::ext4::journal::{FcValue, Journal};
 use crate::ext4::layout::{Compat, Incompat, RoCompat, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::read::{Fs, Orphan, SuperblockAt};
 
 /// An image at a glance.
 pub fn summary<R: ReadAt>(fs: &Fs<R>) -> Summary {
+    summary_with(fs, None)
+}
+
+/// An image at a glance, where `fs` is what a replay of its journal would leave.
+/// `left_out`: the [`fast_commits_left_out`] of that journal.
+pub fn summary_after_replay<R: ReadAt>(fs: &Fs<R>, left_out: u64) -> Summary {
+    summary_with(fs, Some(left_out))
+}
+
+/// Fast commits that ext4 would replay after a journal's log, and fslab does not apply.
+pub fn fast_commits_left_out(journal: &Journal) -> u64 {
+    let Some(area) = journal.fast_commits() else {
+        return 0;
+    };
+    let replayed = area.tags.iter().take(area.replayed);
+    let ends = replayed.filter(|tag| matches!(tag.value, FcValue::Tail { .. }));
+    ends.count() as u64
+}
+
+fn summary_with<R: ReadAt>(fs: &Fs<R>, replayed: Option<u64>) -> Summary {
     let (sb, geo) = (fs.superblock(), *fs.geometry());
     let (orphans, more) = fs.orphans();
     let mut problems = fs.problems().to_vec();
@@ -28,7 +50,7 @@ pub fn summary<R: ReadAt>(fs: &Fs<R>) -> Summary {
         inode_size: geo.inode_size,
         image_bytes: fs.medium().len(),
         features: sb.feature_names(),
-        state: state(fs, &orphans),
+        state: state(fs, &orphans, replayed),
         fields: superblock_fields(fs),
         orphans,
         problems,
@@ -74,7 +96,7 @@ fn text(raw: &[u8]) -> String {
 }
 
 /// Sentences on the state, most important first.
-fn state<R: ReadAt>(fs: &Fs<R>, orphans: &[Orphan]) -> Vec<String> {
+fn state<R: ReadAt>(fs: &Fs<R>, orphans: &[Orphan], replayed: Option<u64>) -> Vec<String> {
     let sb = fs.superblock();
     let mut out = Vec::new();
     if let SuperblockAt::Backup { group, .. } = fs.superblock_at() {
@@ -84,7 +106,8 @@ fn state<R: ReadAt>(fs: &Fs<R>, orphans: &[Orphan]) -> Vec<String> {
             fs.superblock_at().block()
         ));
     }
-    out.push(how_it_was_left(sb));
+    out.extend(replayed.map(replay_words));
+    out.extend(how_it_was_left(sb, replayed.is_some()));
     out.extend(errors(sb));
     out.extend(journal(sb));
     out.extend(orphan_words(orphans));
@@ -101,11 +124,24 @@ fn state<R: ReadAt>(fs: &Fs<R>, orphans: &[Orphan]) -> Vec<String> {
     out
 }
 
-fn how_it_was_left<T: AsRef<[u8]>>(sb: &Superblock<T>) -> String {
+fn replay_words(left_out: u64) -> String {
+    let shown = "Shown as its journal's replay would leave it";
+    match left_out {
+        0 => shown.into(),
+        n => format!(
+            "{shown}, but without {} that would follow",
+            count(n, "fast commit")
+        ),
+    }
+}
+
+/// `replayed`: the superblock still says that a replay is wanted, but it has been done.
+fn how_it_was_left<T: AsRef<[u8]>>(sb: &Superblock<T>, replayed: bool) -> Option<String> {
     const CLEAN: u16 = 1;
     const ERRORS: u16 = 2;
     let (state, recover) = (sb.s_state(), sb.incompat().contains(Incompat::RECOVER));
-    match (state & ERRORS != 0, recover, state & CLEAN != 0) {
+    let words = match (state & ERRORS != 0, recover, state & CLEAN != 0) {
+        (false, true, _) if replayed => return None,
         (true, ..) => "Errors have been found in it; a check is due (e2fsck)".into(),
         (_, true, _) => {
             "It was not unmounted: its journal holds changes that a mount would replay first, \
@@ -114,27 +150,46 @@ fn how_it_was_left<T: AsRef<[u8]>>(sb: &Superblock<T>) -> String {
         }
         (_, _, true) => "It was cleanly unmounted".into(),
         _ => "It was not cleanly unmounted, or is mounted; a check is due (e2fsck)".into(),
-    }
+    };
+    Some(words)
 }
 
 fn errors<T: AsRef<[u8]>>(sb: &Superblock<T>) -> Option<String> {
-    let count = sb.s_error_count();
-    if count == 0 {
+    let number = sb.s_error_count();
+    if number == 0 {
         return None;
     }
-    let first = joined(sb.s_first_error_time(), sb.s_first_error_time_hi());
-    let last = joined(sb.s_last_error_time(), sb.s_last_error_time_hi());
-    Some(format!(
-        "The kernel has recorded {count} {}: the first on {} in {} (line {}), the last on {} in \
-         {} (line {})",
-        if count == 1 { "error" } else { "errors" },
-        seconds_text(first),
-        text(&sb.s_first_error_func().0),
+    let place = |time: i64, function: &[u8], line: u32| {
+        let mut out = String::new();
+        if time != 0 {
+            out.push_str(&format!(" on {}", seconds_text(time)));
+        }
+        let function = text(function);
+        if !function.is_empty() {
+            out.push_str(&format!(" in {function} (line {line})"));
+        }
+        out
+    };
+    let first = place(
+        joined(sb.s_first_error_time(), sb.s_first_error_time_hi()),
+        &sb.s_first_error_func().0,
         sb.s_first_error_line(),
-        seconds_text(last),
-        text(&sb.s_last_error_func().0),
+    );
+    let last = place(
+        joined(sb.s_last_error_time(), sb.s_last_error_time_hi()),
+        &sb.s_last_error_func().0,
         sb.s_last_error_line(),
-    ))
+    );
+    let told: Vec<String> = [("the first", first), ("the last", last)]
+        .into_iter()
+        .filter(|(_, place)| !place.is_empty())
+        .map(|(which, place)| format!("{which}{place}"))
+        .collect();
+    let errors = count(number.into(), "error");
+    Some(match told.len() {
+        0 => format!("The kernel has recorded {errors}, but not when or where"),
+        _ => format!("The kernel has recorded {errors}: {}", told.join(", ")),
+    })
 }
 
 fn journal<T: AsRef<[u8]>>(sb: &Superblock<T>) -> Option<String> {
@@ -153,28 +208,26 @@ fn journal<T: AsRef<[u8]>>(sb: &Superblock<T>) -> Option<String> {
 fn orphan_words(orphans: &[Orphan]) -> Option<String> {
     let gone = orphans.iter().filter(|o| o.links == 0).count();
     let cut = orphans.len() - gone;
-    let files = |n: usize| {
-        if n == 1 {
-            "1 file".to_string()
-        } else {
-            format!("{n} files")
-        }
+    let had = |n: usize| {
+        let (files, was) = (count(n as u64, "file"), if n == 1 { "was" } else { "were" });
+        format!("{files} had no name left but {was} still open")
+    };
+    let truncated = |n: usize| {
+        let (files, was) = (count(n as u64, "file"), if n == 1 { "was" } else { "were" });
+        format!("{files} {was} being truncated")
     };
     match (gone, cut) {
         (0, 0) => None,
-        (_, 0) => Some(format!(
-            "{} had no name left but was still open; a mount would free it",
-            files(gone)
+        (n, 0) => Some(format!(
+            "{}; a mount would free {}",
+            had(n),
+            if n == 1 { "it" } else { "them" }
         )),
-        (0, _) => Some(format!(
-            "{} was being truncated; a mount would finish that",
-            files(cut)
-        )),
-        _ => Some(format!(
-            "{} had no name left but was still open, and {} was being truncated; a mount would \
-             free the former and finish the latter",
-            files(gone),
-            files(cut)
+        (0, n) => Some(format!("{}; a mount would finish that", truncated(n))),
+        (gone, cut) => Some(format!(
+            "{}, and {}; a mount would free the former and finish the latter",
+            had(gone),
+            truncated(cut)
         )),
     }
 }

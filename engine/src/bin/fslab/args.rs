@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use fslab_engine::ext4::read::SuperblockAt;
+use std::ffi::OsString;
 
 /// Look inside ext2, ext3 and ext4 images
 ///
@@ -37,8 +38,6 @@ pub enum Command {
     Groups(GroupsArgs),
     /// Find what a path or number names
     Search(SearchArgs),
-    /// Make a filesystem in a file, by mke2fs's options
-    Mkfs(Box<crate::mkfs::MkfsArgs>),
 }
 
 /// What to open, and how to show it.
@@ -46,7 +45,7 @@ pub enum Command {
 pub struct Source {
     /// Image, with the partition's number where it is a whole disk
     #[arg(value_name = "IMG[:PARTITION]")]
-    pub image: String,
+    pub image: OsString,
 
     #[command(flatten)]
     pub how: How,
@@ -74,7 +73,7 @@ pub struct Replay {
 
     /// The journal, where the filesystem keeps it on another device
     #[arg(long, value_name = "IMG[:PARTITION]")]
-    pub external: Option<String>,
+    pub external: Option<OsString>,
 }
 
 #[derive(Args, Debug)]
@@ -123,7 +122,7 @@ pub struct LsArgs {
 pub struct CatArgs {
     /// Image, with the partition's number where it is a whole disk
     #[arg(value_name = "IMG[:PARTITION]")]
-    pub image: String,
+    pub image: OsString,
     /// Path from the root, or <INODE>
     #[arg(required_unless_present = "inode", conflicts_with = "inode")]
     pub path: Option<String>,
@@ -172,7 +171,7 @@ pub struct MapArgs {
 pub struct BlocksArgs {
     #[command(flatten)]
     pub source: Source,
-    /// Blocks: a number, or the first and last of several as 10-20
+    /// Blocks: a number, or the first and last of several as 10-20; at most 4096 in all
     #[arg(required = true, value_name = "N[-M]", value_parser = range)]
     pub blocks: Vec<(u64, u64)>,
     /// Show the bytes as well (with --json: give them)

@@ -1,5 +1,6 @@
 use crate::args::BlocksArgs;
 use crate::{map, open, out};
+use anyhow::bail;
 use fslab_engine::units::BlockNr;
 use fslab_engine::view::{self, BlockView, OwnerInfo};
 use serde::Serialize;
@@ -10,10 +11,21 @@ struct Json {
     blocks: Vec<BlockView>,
 }
 
+/// Blocks that are explained at once: each takes up to a millisecond.
+const MOST: u64 = 4096;
+
 pub fn run(args: &BlocksArgs) -> anyhow::Result<()> {
     let fs = open::open(&args.source)?;
     for &(_, last) in &args.blocks {
         fs.geometry().check_block(BlockNr(last))?;
+    }
+    let lengths = args
+        .blocks
+        .iter()
+        .map(|(from, to)| (to - from).saturating_add(1));
+    let asked = lengths.fold(0, u64::saturating_add);
+    if asked > MOST {
+        bail!("{asked} blocks are more than the {MOST} that are explained at once");
     }
     let (map, names) = map::scan(&fs, true);
     let mut json = Json { blocks: Vec::new() };

@@ -1,11 +1,18 @@
 use crate::args::InfoArgs;
-use crate::{open, out};
+use crate::open::{self, Whole};
+use crate::{out, partitions};
 use fslab_engine::view::{self, Summary};
 use std::io::Write;
 
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
-    let fs = open::open(&args.source)?;
-    let mut summary = view::summary(&fs);
+    let (fs, left_out) = match open::open_or_list(&args.source)? {
+        Whole::Fs(fs, left_out) => (fs, left_out),
+        Whole::Disk(disk) => return partitions::show(&disk, args.source.how.json),
+    };
+    let mut summary = match left_out {
+        Some(fast_commits) => view::summary_after_replay(&fs, fast_commits),
+        None => view::summary(&fs),
+    };
     if args.source.how.json {
         return out::json(&summary);
     }
@@ -40,17 +47,25 @@ fn print(out: &mut impl Write, s: &Summary) -> std::io::Result<()> {
     let bytes = |blocks: u64| out::size(blocks.saturating_mul(block));
     line(
         "Size",
-        format!("{} blocks of {block} bytes, {}", s.blocks, bytes(s.blocks)),
+        format!(
+            "{} of {block} bytes ({})",
+            out::count(s.blocks, "block"),
+            bytes(s.blocks)
+        ),
     )?;
     line(
         "Free",
-        format!("{} blocks, {}", s.free_blocks, bytes(s.free_blocks)),
+        format!(
+            "{} ({})",
+            out::count(s.free_blocks, "block"),
+            bytes(s.free_blocks)
+        ),
     )?;
     if s.cluster_blocks > 1 {
         line(
             "Clusters",
             format!(
-                "of {} blocks, {}",
+                "of {} blocks ({})",
                 s.cluster_blocks,
                 bytes(s.cluster_blocks.into())
             ),
@@ -72,7 +87,14 @@ fn print(out: &mut impl Write, s: &Summary) -> std::io::Result<()> {
         "Groups",
         format!("{} of {} blocks{flex}", s.groups, s.blocks_per_group),
     )?;
-    line("Image", format!("{} bytes", s.image_bytes))?;
+    line(
+        "Image",
+        format!(
+            "{} ({})",
+            out::count(s.image_bytes, "byte"),
+            out::size(s.image_bytes)
+        ),
+    )?;
     line("Features", s.features.join(" "))?;
     for (i, sentence) in s.state.iter().enumerate() {
         line(if i == 0 { "State" } else { "" }, sentence.clone())?;

@@ -83,7 +83,11 @@ fn head(out: &mut impl Write, v: &JournalView) -> std::io::Result<()> {
     line("Journal", &v.place)?;
     line(
         "Size",
-        &format!("{} blocks of {} bytes", v.blocks, v.block_size),
+        &format!(
+            "{} of {} bytes",
+            out::count(v.blocks.into(), "block"),
+            v.block_size
+        ),
     )?;
     line(
         "Log",
@@ -143,8 +147,11 @@ fn transaction(out: &mut impl Write, t: &TransactionRow) -> std::io::Result<()> 
         .unwrap_or_default();
     writeln!(
         out,
-        "Transaction {} from block {}, {} blocks: {}{when}",
-        t.sequence, t.start, t.total_blocks, t.words
+        "Transaction {} from block {}, {}: {}{when}",
+        t.sequence,
+        t.start,
+        out::count(t.total_blocks, "block"),
+        t.words
     )
 }
 
@@ -189,8 +196,10 @@ fn fast_commits(out: &mut impl Write, v: &JournalView) -> std::io::Result<()> {
     };
     writeln!(
         out,
-        "\nFast commits: {} blocks from block {}. {}",
-        area.blocks, area.first, area.words
+        "\nFast commits: {} from block {}. {}",
+        out::count(area.blocks.into(), "block"),
+        area.first,
+        area.words
     )?;
     for tag in &area.tags {
         let replayed = if tag.replayed { "" } else { " (not replayed)" };

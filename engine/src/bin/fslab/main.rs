@@ -1,8 +1,8 @@
 //! `fslab`: what is inside an ext2, ext3 or ext4 image, on the command line.
 //!
 //! Ends with 0 when what was asked for was shown (problems found on the way are listed on
-//! stderr), with 1 and a sentence when it cannot be had, with 2 when the command line is
-//! not understood.
+//! stderr), with 1 and a sentence when it cannot be had (for `cat`: not in full), with 2 when
+//! the command line is not understood.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -14,9 +14,9 @@ mod info;
 mod journal;
 mod ls;
 mod map;
-mod mkfs;
 mod open;
 mod out;
+mod partitions;
 mod search;
 mod stat;
 mod target;
@@ -49,7 +49,6 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Blocks(a) => blocks::run(a),
         Command::Groups(a) => groups::run(a),
         Command::Search(a) => search::run(a),
-        Command::Mkfs(a) => mkfs::run(a),
     }
 }
 

@@ -9,6 +9,8 @@ use std::io::Write;
 
 /// Cells of a group's strip.
 const STRIP: u64 = 64;
+/// Strips that are printed.
+const MOST_STRIPS: usize = 200;
 
 pub fn run(args: &MapArgs) -> anyhow::Result<()> {
     let fs = open::open(&args.source)?;
@@ -98,7 +100,22 @@ fn totals(out: &mut impl Write, fs: &Image, map: &BlockMap) -> std::io::Result<(
             )?;
         }
     }
+    let free = marked_free(map);
+    if free > 0 {
+        let bytes = out::size(free.saturating_mul(block));
+        writeln!(
+            out,
+            "  {free:>width$} {bytes:>10}  of these owned, but marked free by the bitmap"
+        )?;
+    }
     writeln!(out)
+}
+
+/// Blocks that are owned, but free by the bitmap.
+fn marked_free(map: &BlockMap) -> u64 {
+    let marked = map.runs.iter();
+    let marked = marked.filter(|r| r.flags.contains(Flags::MARKED_FREE));
+    marked.map(|r| u64::from(r.len)).sum()
 }
 
 /// A line of cells for each group; groups that look alike and follow each other share one.
@@ -106,6 +123,7 @@ fn strips(out: &mut impl Write, fs: &Image, map: &BlockMap) -> std::io::Result<(
     let geo = fs.geometry();
     let width = geo.groups.checked_ilog10().unwrap_or(0) as usize + 1;
     let mut pending: Option<(u32, u32, String)> = None;
+    let mut told = 0;
     let mut flush = |p: Option<(u32, u32, String)>| match p {
         None => Ok(()),
         Some((from, to, strip)) if from == to => {
@@ -117,7 +135,17 @@ fn strips(out: &mut impl Write, fs: &Image, map: &BlockMap) -> std::io::Result<(
         let strip = strip(map, geo.group_start(g).0, geo.group_len(g).into());
         match &mut pending {
             Some((_, to, before)) if *before == strip => *to = g.0,
-            _ => flush(pending.replace((g.0, g.0, strip)))?,
+            _ => {
+                flush(pending.replace((g.0, g.0, strip)))?;
+                told += 1;
+            }
+        }
+        if told > MOST_STRIPS {
+            return writeln!(
+                out,
+                "… and {}; --runs or --json shows all",
+                out::count(u64::from(geo.groups - g.0), "more group")
+            );
         }
     }
     flush(pending)
@@ -170,6 +198,7 @@ impl Serialize for Json<'_> {
         object.serialize_entry("block_size", &self.fs.geometry().block_size)?;
         object.serialize_entry("blocks", &self.fs.geometry().blocks)?;
         object.serialize_entry("totals", &Totals(self.map))?;
+        object.serialize_entry("marked_free", &marked_free(self.map))?;
         object.serialize_entry("problems", &self.map.problems)?;
         object.serialize_entry("more_problems", &self.map.more_problems)?;
         if self.runs {

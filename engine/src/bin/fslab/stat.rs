@@ -32,7 +32,7 @@ fn print(out: &mut impl Write, v: &InodeView) -> std::io::Result<()> {
     line("Mode", format!("{} ({:#o})", v.mode_text, v.mode & 0o7777))?;
     line("Owner", format!("user {}, group {}", v.uid, v.gid))?;
     line("Names", v.links.to_string())?;
-    line("Size", format!("{} bytes", v.size))?;
+    line("Size", out::count(v.size, "byte"))?;
     line("Sectors", format!("{} of 512 bytes", v.sectors))?;
     if let Some((major, minor)) = v.device {
         line("Device", format!("{major}:{minor}"))?;
@@ -72,7 +72,13 @@ fn print(out: &mut impl Write, v: &InodeView) -> std::io::Result<()> {
     for x in &v.xattrs {
         line(
             "Attribute",
-            format!("{} = \"{}\" ({} bytes, {})", x.name, x.text, x.len, x.home),
+            format!(
+                "{} = \"{}\" ({}, {})",
+                x.name,
+                x.text,
+                out::count(x.len, "byte"),
+                x.home
+            ),
         )?;
     }
     if let Some(tree) = &v.htree {
