@@ -38,6 +38,8 @@ pub enum Command {
     Groups(GroupsArgs),
     /// Find what a path or number names
     Search(SearchArgs),
+    /// Make a filesystem in a file, by mke2fs's options
+    Mkfs(Box<crate::mkfs::MkfsArgs>),
 }
 
 /// What to open, and how to show it.

@@ -14,6 +14,7 @@ mod info;
 mod journal;
 mod ls;
 mod map;
+mod mkfs;
 mod open;
 mod out;
 mod partitions;
@@ -49,6 +50,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Blocks(a) => blocks::run(a),
         Command::Groups(a) => groups::run(a),
         Command::Search(a) => search::run(a),
+        Command::Mkfs(a) => mkfs::run(a),
     }
 }
 
