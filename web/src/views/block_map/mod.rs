@@ -20,4 +20,4 @@ pub use component::{BlockMap, Props as BlockMapProps};
 pub use core::geometry::Geometry;
 pub use core::highlight::{Highlight, blocks_of};
 pub use core::shares::Totals;
-pub use legend::Legend;
+pub use legend::{Legend, Props as LegendProps};
