@@ -1,5 +1,6 @@
 #!/bin/bash
-# Makes the sample images again: ./make.sh [DIRECTORY] (default: beside this script).
+# Makes the sample images again: ./make.sh [DIRECTORY [NAME …]] (default: beside this
+# script, and all).
 # Needs root, a kernel with ext4 and loop devices, e2fsprogs 1.47, util-linux, awk, xz.
 # README.md says what is in each and what differs from one run to the next.
 set -euo pipefail
@@ -12,9 +13,10 @@ umask 022
 if [ -z "${SAMPLES_INNER:-}" ]; then
     here=$(cd "$(dirname "$0")" && pwd)
     exec env SAMPLES_INNER=1 unshare -m --propagation private \
-        taskset -c 0 bash "$here/make.sh" "$(cd "${1:-$here}" && pwd)"
+        taskset -c 0 bash "$here/make.sh" "$(cd "${1:-$here}" && pwd)" "${@:2}"
 fi
 out=$1
+[ $# -gt 1 ] || set -- "$out" small ext2 journal damaged
 work=$(mktemp -d)
 # mke2fs takes nothing from this machine's settings.
 { echo '[fs_types]'; printf '%s = {\ninode_ratio = 8192\n}\n' ext2 ext3 ext4 small floppy; } >"$work/mke2fs.conf"
@@ -80,7 +82,7 @@ same_times() {
 
 # pack IMG
 pack() {
-    xz --format=xz --check=crc32 --lzma2=preset=9e,dict=32MiB -T1 -c "$1" >"$out/$(basename "$1").xz"
+    xz --format=xz --check=crc32 --lzma2=preset=9e,dict=8MiB -T1 -c "$1" >"$out/$(basename "$1").xz"
 }
 
 # clean IMG: e2fsck finds nothing.
@@ -257,8 +259,8 @@ journal() {
         sync scratch
         # … and gone again: their copies must not be replayed any more.
         rm -r scratch
-        sync accounts/ledger.txt
-        # Their blocks can hold a file's data from now on, which is not in the journal.
+        sync .
+        # Their blocks now hold a file's data, which is not in the journal.
         text accounts/report.txt 40 "The business is doing well." >accounts/report.txt
         sync accounts/report.txt
         mv orders/order-1 orders/order-1-done
@@ -330,8 +332,5 @@ damaged() {
     pack "$img"
 }
 
-small
-ext2
-journal
-damaged
+for image in "${@:2}"; do "$image"; done
 ls -l "$out"/*.img.*

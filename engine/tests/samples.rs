@@ -137,7 +137,7 @@ fn journal_has_transactions_to_replay() {
     else {
         panic!("{:?}", journal.outcome());
     };
-    assert!(last - first >= 3, "transactions {first} to {last}");
+    assert!(last - first == 7, "transactions {first} to {last}");
     assert!(homes > 0 && revoked > 0, "{homes} homes, {revoked} revoked");
     assert_eq!(damaged, 0);
 
