@@ -187,7 +187,7 @@ fn browser_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
 }
 
 /// What the harness in `web/e2e` wants to know.
-fn give_addresses(
+pub fn give_addresses(
     tests: &mut Command,
     workspace: &Workspace,
     browser: &Browser,
