@@ -78,6 +78,60 @@ impl OwnerMap {
     }
 }
 
+/// What is wrong with blocks by who owns them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Damage {
+    /// Several own them, which must not be.
+    Twice,
+    /// In use by the bitmap, but owned by nobody.
+    Unowned,
+    /// Owned, but free by the bitmap.
+    MarkedFree,
+}
+
+impl Owned {
+    /// What is wrong with the run, in the map of a complete scan.
+    pub fn damage(&self) -> Option<Damage> {
+        match self.kind {
+            Kind::Twice => Some(Damage::Twice),
+            Kind::Unowned => Some(Damage::Unowned),
+            _ if self.flags.contains(Flags::MARKED_FREE) => Some(Damage::MarkedFree),
+            _ => None,
+        }
+    }
+}
+
+impl Damage {
+    /// The damage of some blocks, as a sentence.
+    pub fn sentence(self, first: u64, len: u32) -> String {
+        use crate::format::grouped;
+        let (blocks, is) = match len {
+            1 => (format!("Block {}", grouped(first)), "is"),
+            _ => {
+                let last = first.saturating_add(u64::from(len).saturating_sub(1));
+                (
+                    format!("Blocks {} to {}", grouped(first), grouped(last)),
+                    "are",
+                )
+            }
+        };
+        match self {
+            Self::Twice => format!("{blocks} {is} owned more than once"),
+            Self::Unowned => format!("{blocks} {is} marked as in use, but owned by nobody"),
+            Self::MarkedFree => format!("{blocks} {is} in use, but free by the bitmap"),
+        }
+    }
+}
+
+impl OwnerMap {
+    /// The runs with damage, in order.
+    pub fn damaged(&self) -> impl Iterator<Item = (Owned, Damage)> {
+        (0..self.starts.len())
+            .filter_map(|row| self.row(row))
+            .filter_map(|run| Some((run, run.damage()?)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +148,27 @@ mod tests {
         assert_eq!(map.at(7).map(|run| run.kind), Some(Kind::Free));
         assert_eq!(map.at(9).and_then(|run| run.inode), Some(12));
         assert_eq!(map.at(10), None);
+    }
+
+    #[test]
+    fn damage_is_told_in_a_sentence() {
+        let map = OwnerMap {
+            starts: vec![0.0, 8.0, 9.0],
+            lengths: vec![8, 1, 1500],
+            inodes: vec![0, 0, 12],
+            kinds: vec![Kind::Free as u8, Kind::Twice as u8, Kind::Data as u8],
+            flags: vec![0, 0, Flags::MARKED_FREE.bits()],
+        };
+        let words: Vec<_> = map
+            .damaged()
+            .map(|(run, damage)| damage.sentence(run.start, run.len))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                "Block 8 is owned more than once",
+                "Blocks 9 to 1,508 are in use, but free by the bitmap"
+            ]
+        );
     }
 }

@@ -105,19 +105,28 @@ async fn a_click_in_the_map_tells_whose_the_block_is() -> Result<()> {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         page.click("tab", "Map").await?;
-        let canvas = page.select(".map canvas").await?;
-        let chain = page.driver.action_chain();
-        chain
-            .move_to_element_center(&canvas)
-            .click()
-            .perform()
-            .await?;
+        page.select(".map canvas").await?;
+        // There are gaps between the groups, so one place may be beside all of them.
+        for part in [0.15, 0.25, 0.35] {
+            let script = format!(
+                "const r = document.querySelector('.map canvas').getBoundingClientRect();
+                return [Math.round(r.x + r.width * {part}), Math.round(r.y + r.height * {part})]"
+            );
+            let (x, y): (i64, i64) = page.evaluate(&script).await?;
+            page.driver
+                .action_chain()
+                .move_to(x, y)
+                .click()
+                .perform()
+                .await?;
+        }
         // From afar one square may stand for a group.
         fslab_e2e::until("a choice", async || {
             let address = page.fragment().await?;
             Ok((address.contains("&b=") || address.contains("&g=")).then_some(()))
         })
         .await?;
+        page.screenshots("chosen-in-the-map").await?;
         // By keys: to the first block, and choose it.
         let keys = format!("{}{}", Key::Home.value(), Key::Enter.value());
         page.driver

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use fslab_engine::ext4::Problem;
 
-use crate::owner_map::OwnerMap;
+use crate::owner_map::{Damage, Owned, OwnerMap};
 
 /// The map of who owns each block, and how far it is.
 #[derive(Clone, Debug, Default)]
@@ -33,14 +33,24 @@ pub struct Complete {
     map: Rc<OwnerMap>,
     problems: Vec<Problem>,
     more_problems: u64,
+    damage: Vec<(Owned, Damage)>,
+    more_damage: u64,
 }
+
+/// Most damaged runs that are listed.
+const MOST_DAMAGE: usize = 500;
 
 impl MapState {
     pub(super) fn complete(map: Rc<OwnerMap>, problems: Vec<Problem>, more: u64) -> Self {
+        let mut damaged = map.damaged();
+        let damage = damaged.by_ref().take(MOST_DAMAGE).collect();
+        let more_damage = damaged.count() as u64;
         Self::Complete(Rc::new(Complete {
             map,
             problems,
             more_problems: more,
+            damage,
+            more_damage,
         }))
     }
 
@@ -91,10 +101,18 @@ impl MapState {
         }
     }
 
-    /// Problems beyond those.
+    /// Blocks with damage by who owns them.
+    pub fn damage(&self) -> &[(Owned, Damage)] {
+        match self {
+            Self::Complete(complete) => &complete.damage,
+            _ => &[],
+        }
+    }
+
+    /// Problems and damage beyond those listed.
     pub fn more_problems(&self) -> u64 {
         match self {
-            Self::Complete(complete) => complete.more_problems,
+            Self::Complete(complete) => complete.more_problems + complete.more_damage,
             _ => 0,
         }
     }

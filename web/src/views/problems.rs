@@ -4,7 +4,8 @@ use yew::prelude::*;
 
 use super::notes::{row, waiting};
 use crate::format;
-use crate::store::{Fetched, use_query, use_store};
+use crate::owner_map::{Damage, Owned};
+use crate::store::{Fetched, Store, use_query, use_store};
 use crate::worker::protocol::{Query, Reply};
 
 /// Every problem that was found, each a way to its place.
@@ -19,7 +20,8 @@ pub fn Problems() -> Html {
     let found: Vec<_> = store.state.problems().cloned().collect();
     let more = store.state.map.more_problems();
     let complete = store.state.map.is_complete() && journal != Fetched::Waiting;
-    let total = found.len() as u64 + in_journal.len() as u64 + more;
+    let damage = store.state.map.damage();
+    let total = (found.len() + in_journal.len() + damage.len()) as u64 + more;
     html! {
         <section class="picture page" aria-label="Problems">
             <h2>{ "Problems" }<span>{ match total {
@@ -37,6 +39,7 @@ pub fn Problems() -> Html {
                 }
                 <ul class="problems">
                     { for found.iter().chain(&in_journal).map(|problem| row(&store, problem)) }
+                    { for damage.iter().map(|(run, damage)| damaged(&store, run, *damage)) }
                 </ul>
                 if more > 0 {
                     <p class="soft">{ format!("{} more were found and are not listed", format::grouped(more)) }</p>
@@ -44,5 +47,18 @@ pub fn Problems() -> Html {
                 if matches!(journal, Fetched::Failed(_)) { { waiting(&journal) } }
             </div>
         </section>
+    }
+}
+
+/// Damage by who owns some blocks, as a sentence that leads to the first.
+fn damaged(store: &Store, run: &Owned, damage: Damage) -> Html {
+    let words = damage.sentence(run.start, run.len);
+    let (to, block) = (store.clone(), run.start);
+    let onclick = Callback::from(move |_| to.select(to.block(block)));
+    html! {
+        <li>
+            <span class="cross" aria-hidden="true">{ "✕" }</span>
+            <button type="button" class="link" {onclick}>{ words }</button>
+        </li>
     }
 }

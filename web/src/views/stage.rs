@@ -72,7 +72,7 @@ fn tab(store: &Store, view: View) -> Html {
     let to = store.clone();
     let onclick = Callback::from(move |_| to.show(view));
     let count = match view {
-        View::Problems => store.state.problems().count() as u64 + store.state.map.more_problems(),
+        View::Problems => problems(&store.state),
         _ => 0,
     };
     html! {
@@ -84,6 +84,12 @@ fn tab(store: &Store, view: View) -> Html {
             if count > 0 { <span class="bad">{ format!(" ✕ {}", crate::format::grouped(count)) }</span> }
         </button>
     }
+}
+
+/// How many problems are known.
+fn problems(state: &State) -> u64 {
+    let listed = state.problems().count() + state.map.damage().len();
+    listed as u64 + state.map.more_problems()
 }
 
 /// Arrow keys turn from tab to tab.

@@ -31,6 +31,7 @@ pub fn Filesystem() -> Html {
                 <p>{ words }</p>
                 { for s.state.iter().map(|sentence| html! { <p>{ stop(sentence) }</p> }) }
             </div>
+            { wrong(&store) }
             <dl>
                 { pair("Label", or_none(&s.label)) }
                 { pair("UUID", html! { <span class="code">{ &s.uuid }</span> }) }
@@ -48,11 +49,8 @@ pub fn Filesystem() -> Html {
                 if !opened.layers.is_empty() {
                     { pair("Unpacked from", opened.layers.join(", then ")) }
                 }
-                { pair("Features", html! { <span class="features">
-                    { for s.features.iter().map(|name| html! { <code>{ name }</code> }) }
-                </span> }) }
+                { pair("Features", html! { <span class="code">{ s.features.join(" ") }</span> }) }
             </dl>
-            { wrong(&store) }
             if !s.orphans.is_empty() {
                 <h3>{ "Deleted or cut while open" }</h3>
                 <ul class="links">
@@ -68,7 +66,9 @@ pub fn Filesystem() -> Html {
             <ul class="links">
                 <li>{ inode_link(&store, 2, "The root directory, inode 2") }</li>
                 if opened.superblock_at().is_some() { <li>{ to_superblock(&store) }</li> }
-                <li>{ inode_link(&store, 8, "The journal’s inode, 8") }</li>
+                if s.features.iter().any(|name| name == "has_journal") {
+                    <li>{ to_view(&store, View::Journal, "The journal’s transactions") }</li>
+                }
             </ul>
         </div>
     }
@@ -77,22 +77,22 @@ pub fn Filesystem() -> Html {
 /// The first few problems.
 fn wrong(store: &Store) -> Html {
     let list: Vec<_> = store.state.problems().take(5).cloned().collect();
-    if list.is_empty() {
+    if list.is_empty() && store.state.map.damage().is_empty() {
         return html! {};
     }
     html! {
         <>
             <h3>{ "What is wrong" }</h3>
             { problems(store, &list) }
-            <p class="pad">{ to_problems(store) }</p>
+            <p class="pad">{ to_view(store, View::Problems, "Show all problems") }</p>
         </>
     }
 }
 
-fn to_problems(store: &Store) -> Html {
+fn to_view(store: &Store, view: View, words: &'static str) -> Html {
     let to = store.clone();
-    let onclick = Callback::from(move |_| to.show(View::Problems));
-    html! { <button type="button" class="link" {onclick}>{ "Show all problems" }</button> }
+    let onclick = Callback::from(move |_| to.show(view));
+    html! { <button type="button" class="link" {onclick}>{ words }</button> }
 }
 
 fn to_superblock(store: &Store) -> Html {
