@@ -132,7 +132,7 @@ impl Tables<'_> {
         let last_group = (g | (size - 1)).min(self.p.groups - 1);
         let last = self.p.group_end(last_group) - 1;
         let first = self.p.group_first(g);
-        let before = (g % size > 0).then(|| self.groups[g as usize - 1]);
+        let before = (!g.is_multiple_of(size)).then(|| self.groups[g as usize - 1]);
         let left = u64::from(last_group - g + 1);
         // In the last flex group the tables of a kind follow each other closely.
         let mut offset = u64::from(size);
