@@ -173,10 +173,10 @@ fn cells(geometry: Geometry, screen: Screen, columns: u64, cell: f64) -> u64 {
     if columns == 1 {
         return cells.min(widest(WIDEST_ALONE));
     }
-    // In eights, so that rows begin at round numbers.
-    let widest = widest(SHAPES.1);
-    match cells.min(widest) {
-        cells if cells >= 32 => cells / 8 * 8,
+    // So that rows begin at round numbers.
+    match cells.min(widest(SHAPES.1)) {
+        cells if cells >= 128 => cells / 8 * 8,
+        cells if cells >= 32 => cells / 4 * 4,
         cells => cells,
     }
 }

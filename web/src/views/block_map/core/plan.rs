@@ -63,6 +63,10 @@ impl Plan {
             0.0
         };
         let top = if several { gap_y + apart } else { 0.0 };
+        // A last row of tiles that holds but a short last group is less high.
+        let last_row = (grid_rows - 1) * layout.columns;
+        let rows_there = geometry.len(last_row).div_ceil(layout.cells).max(1);
+        let short = (layout.rows() - rows_there) as f64 * cell;
         let x = Axis {
             count: layout.columns.min(geometry.groups),
             start: gutter(geometry, unit),
@@ -79,7 +83,7 @@ impl Plan {
             gap: gap_y,
             every: (geometry.flex / layout.columns).max(1),
             extra: apart,
-            end: (EDGE / 2.0 * unit).round().max(apart),
+            end: (EDGE / 2.0 * unit).round().max(apart) - short,
         };
         Self {
             geometry,
