@@ -326,3 +326,48 @@ async fn nothing_is_cut_off_on_a_narrow_screen() -> Result<()> {
     })
     .await
 }
+
+/// A disk with an MBR: two partitions, of which the second holds `image`.
+fn disk(folder: &tempfile::TempDir, image: &std::path::Path) -> Result<std::path::PathBuf> {
+    const START: usize = 4096;
+    let filesystem = std::fs::read(image)?;
+    let sectors = u32::try_from(filesystem.len() / 512)?;
+    let mut disk = vec![0; START * 512];
+    for (nr, kind, first, count) in [(0, 0x0c, 2048, 2048), (1, 0x83, START as u32, sectors)] {
+        let entry = &mut disk[446 + nr * 16..][..16];
+        entry[4] = kind;
+        entry[8..12].copy_from_slice(&first.to_le_bytes());
+        entry[12..16].copy_from_slice(&u32::to_le_bytes(count));
+    }
+    disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+    disk.extend(filesystem);
+    let path = folder.path().join("disk.img");
+    std::fs::write(&path, disk)?;
+    Ok(path)
+}
+
+#[tokio::test]
+async fn a_partition_of_a_disk_is_chosen() -> Result<()> {
+    if !have("mke2fs") {
+        return Ok(());
+    }
+    let folder = folder()?;
+    let image = mke2fs(&folder, "part.img", "8M", &["-t", "ext4", "-L", "second"])?;
+    let disk = disk(&folder, &image)?;
+    fslab_e2e::run("", async |page| {
+        page.find("tree", "Files").await?;
+        page.upload(common::INPUT, &disk).await?;
+        page.wait_for_text("disk.img holds 2 partitions").await?;
+        page.screenshots("partitions").await?;
+        page.click("button", "Open partition 2").await?;
+        page.find("tree", "Files").await?;
+        wait_for_address(page, "p=2").await?;
+        wait_for_text_in(page, "#selection dl", "second").await?;
+        // The address names the partition, so that it is not asked for again.
+        page.reload().await?;
+        page.wait_for_text("Choose disk.img again").await?;
+        page.upload(common::INPUT, &disk).await?;
+        wait_for_text_in(page, "#selection dl", "second").await
+    })
+    .await
+}

@@ -160,3 +160,33 @@ async fn names_with_markup_are_text() -> Result<()> {
     })
     .await
 }
+
+/// Keeps hold of the page's workers, so that a test can make one fail.
+const HOLD_WORKERS: &str = "const Real = Worker; window.workers = [];
+    window.Worker = class extends Real { constructor(...all) { super(...all); workers.push(this); } };";
+
+#[tokio::test]
+async fn the_engine_is_started_again_after_it_stopped() -> Result<()> {
+    fslab_e2e::run("#s=small", async |page| {
+        let hold = serde_json::json!({ "source": HOLD_WORKERS });
+        let method = "Page.addScriptToEvaluateOnNewDocument";
+        page.driver.cdp().send_raw(method, hold).await?;
+        page.open("#s=small&i=2").await?;
+        page.reload().await?;
+        wait_for_text_in(page, "#selection .say", "root directory").await?;
+        let fail = "workers[0].dispatchEvent(new ErrorEvent('error', { message: 'made to fail' }))";
+        page.evaluate::<bool>(&format!("return {fail}")).await?;
+        wait_for_text_in(page, ".banner", "The engine stopped").await?;
+        page.save_picture("engine-stopped").await?;
+        page.click("button", "Restart the engine").await?;
+        // What was open is open again, at the same place.
+        fslab_e2e::until("the banner to go", async || {
+            Ok((!page.text().await?.contains("The engine stopped")).then_some(()))
+        })
+        .await?;
+        page.find("tree", "Files").await?;
+        wait_for_text_in(page, "#selection .say", "root directory").await?;
+        common::wait_for_address(page, "i=2").await
+    })
+    .await
+}
