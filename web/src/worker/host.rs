@@ -19,6 +19,7 @@ const SLICE: f64 = 10.0;
 
 /// Answers every message from now on.
 pub fn serve(scope: &DedicatedWorkerGlobalScope) {
+    tell_of_panics();
     let host = Rc::new(Host::new(scope));
     let receive = Closure::<dyn FnMut(MessageEvent)>::new({
         let host = host.clone();
@@ -34,6 +35,28 @@ pub fn serve(scope: &DedicatedWorkerGlobalScope) {
     // They live as long as the worker does.
     receive.forget();
     turn.forget();
+}
+
+/// Has the page told of a panic in its own words: after it, the worker does no more.
+fn tell_of_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        before(panic);
+        let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
+        let message = match panic.location() {
+            Some(at) => format!("{} ({}, line {})", words(panic), at.file(), at.line()),
+            None => words(panic).into(),
+        };
+        let sealed = envelope::seal(&Answer::Failed { message }, &Array::new(), Array::new());
+        // If even this fails, the error event that follows tells the page.
+        if let Ok(sealed) = sealed {
+            let _ = scope.post_message(&sealed.message);
+        }
+    }));
+}
+
+fn words<'a>(panic: &'a std::panic::PanicHookInfo<'_>) -> &'a str {
+    panic.payload_as_str().unwrap_or("a fault without words")
 }
 
 struct Host {
@@ -58,9 +81,7 @@ impl Host {
     fn hear(&self, message: JsValue) {
         let says = match envelope::open::<Request>(message) {
             Ok((request, extras)) => self.ask(request, extras.get(0)),
-            Err(error) => vec![failed(format!(
-                "The worker could not read a message: {error}."
-            ))],
+            Err(error) => vec![failed(format!("a message could not be read: {error}"))],
         };
         self.post_all(says);
     }
@@ -70,7 +91,7 @@ impl Host {
             Ok(Ok(medium)) => Some(medium),
             Ok(Err(error)) => {
                 return vec![failed(format!(
-                    "The browser gives no access to files: {error:?}."
+                    "the browser gives no access to files: {error:?}"
                 ))];
             }
             Err(_) => None,

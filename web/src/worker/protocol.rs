@@ -144,9 +144,9 @@ pub enum Answer {
         /// The version.
         version: String,
     },
-    /// The worker cannot go on, or could not read a message.
+    /// The worker cannot go on, and has been ended.
     Failed {
-        /// Why, in a sentence.
+        /// Why, as it goes on from "The engine stopped:".
         message: String,
     },
     /// A compressed image is being expanded.

@@ -48,49 +48,82 @@ impl Journal {
         medium: &R,
         progress: &mut dyn FnMut(u32, u32) -> bool,
     ) {
-        let live = Live::of(&self.log, medium, &self.transactions);
-        let mut walk = Walk {
-            log: &self.log,
-            medium,
-            live: &live,
-            open: None,
-            found: Vec::new(),
-            sum: TransactionSum::default(),
-            revokes: 0,
-        };
+        let mut search = HistorySearch::new(self, medium);
         let total = self.log.ring_len();
-        let most = total.min(MOST_HISTORY);
-        let mut at = self.history.rest.clamp(self.log.first, self.log.last);
-        let mut done = 0;
-        let mut reported = 0;
-        while done < most {
-            if at >= self.log.last {
-                at = self.log.first;
-            }
-            let passed = walk.at(at).min(total - done).max(1);
-            done += passed;
-            at = advance(&self.log, at, passed);
-            if done - reported >= REPORT {
-                reported = done;
-                if !progress(done, total) {
-                    break;
-                }
-            }
+        while search.step(self, medium, REPORT) && progress(search.done, total) {}
+        search.finish(self);
+    }
+}
+
+/// The search for older transactions as a state machine: for those who have something
+/// else to do in between.
+#[derive(Clone, Debug)]
+pub struct HistorySearch {
+    live: Live,
+    /// The block to look at next.
+    at: u32,
+    /// Blocks looked at.
+    done: u32,
+    got: Got,
+}
+
+impl HistorySearch {
+    /// A search that has looked at nothing yet.
+    pub fn new<R: ReadAt + ?Sized>(journal: &Journal, medium: &R) -> Self {
+        let log = &journal.log;
+        Self {
+            live: Live::of(log, medium, &journal.transactions),
+            at: journal.history.rest.clamp(log.first, log.last),
+            done: 0,
+            got: Got::default(),
         }
-        let mut transactions = walk.finish();
-        let newest = self.sb.s_sequence();
+    }
+
+    /// Looks at about `blocks` more; whether there are any left.
+    pub fn step<R: ReadAt + ?Sized>(&mut self, journal: &Journal, medium: &R, blocks: u32) -> bool {
+        let log = &journal.log;
+        let (total, most) = (log.ring_len(), most_of(log));
+        let until = self.done.saturating_add(blocks.max(1)).min(most);
+        let mut walk = Walk {
+            log,
+            medium,
+            live: &self.live,
+            got: &mut self.got,
+        };
+        while self.done < until {
+            if self.at >= log.last {
+                self.at = log.first;
+            }
+            let passed = walk.at(self.at).min(total - self.done).max(1);
+            self.done += passed;
+            self.at = advance(log, self.at, passed);
+        }
+        self.done < most
+    }
+
+    /// Hands over what was found.
+    pub fn finish(self, journal: &mut Journal) {
+        let (total, most) = (journal.log.ring_len(), most_of(&journal.log));
+        let mut transactions = self.got.finish();
+        let newest = journal.sb.s_sequence();
         transactions.sort_by_key(|t| (t.sequence.wrapping_sub(newest).cast_signed(), t.start));
-        self.history.transactions = transactions;
-        self.history.looked_at = done;
-        self.history.complete = done >= total;
-        if done == most && most < total {
+        journal.history.transactions = transactions;
+        journal.history.looked_at = self.done;
+        journal.history.complete = self.done >= total;
+        if self.done == most && most < total {
             let words = format!(
                 "ends the search for old transactions: fslab looks at {most} of the {total} blocks"
             );
-            self.problems
-                .push(Problem::other(Place::JournalBlock(at), words));
+            journal
+                .problems
+                .push(Problem::other(Place::JournalBlock(self.at), words));
         }
     }
+}
+
+/// Blocks of the ring that are looked at.
+fn most_of(log: &Log) -> u32 {
+    log.ring_len().min(MOST_HISTORY)
 }
 
 /// The block `n` further on in the ring.
@@ -101,6 +134,7 @@ fn advance(log: &Log, at: u32, n: u32) -> u32 {
 }
 
 /// The blocks that the scan gave to transactions, a bit each.
+#[derive(Clone, Debug)]
 struct Live(Vec<u64>);
 
 impl Live {
@@ -142,6 +176,12 @@ struct Walk<'a, R: ?Sized> {
     log: &'a Log,
     medium: &'a R,
     live: &'a Live,
+    got: &'a mut Got,
+}
+
+/// What a walk has found.
+#[derive(Clone, Debug, Default)]
+struct Got {
     /// The transaction being put together, and the block where it would go on.
     open: Option<(Transaction, u32)>,
     /// Those that are done, with the block where an unfinished one would go on.
@@ -183,24 +223,15 @@ impl<R: ReadAt + ?Sized> Walk<'_, R> {
     /// Makes the transaction that the block belongs to the open one.
     fn follow(&mut self, sequence: u32, block: u32) {
         let goes_on = |(t, next): &(Transaction, u32)| t.sequence == sequence && *next == block;
-        if self.open.as_ref().is_some_and(goes_on) {
+        if self.got.open.as_ref().is_some_and(goes_on) {
             return;
         }
-        self.close();
-        self.open = Some((Transaction::new(sequence, block), block));
-    }
-
-    fn close(&mut self) {
-        self.sum = TransactionSum::default();
-        let Some((mut t, next)) = self.open.take() else {
-            return;
-        };
-        t.state = state_of(&t);
-        self.found.push((t, next));
+        self.got.close();
+        self.got.open = Some((Transaction::new(sequence, block), block));
     }
 
     fn push(&mut self, block: u32, kind: LogBlockKind) {
-        if let Some((t, next)) = &mut self.open {
+        if let Some((t, next)) = &mut self.got.open {
             t.push(block, kind);
             *next = self.log.after(block);
         }
@@ -208,7 +239,7 @@ impl<R: ReadAt + ?Sized> Walk<'_, R> {
 
     fn descriptor(&mut self, block: u32, sequence: u32, bytes: &[u8]) -> u32 {
         let checksum_ok = self.log.format.tail_ok(bytes);
-        self.sum.add_if(&self.log.format, bytes);
+        self.got.sum.add_if(&self.log.format, bytes);
         self.push(block, LogBlockKind::Descriptor { checksum_ok });
         let (mut at, mut passed) = (self.log.after(block), 1);
         for tag in self.log.format.tags(bytes) {
@@ -218,7 +249,7 @@ impl<R: ReadAt + ?Sized> Walk<'_, R> {
             if gone || passed >= self.log.ring_len() {
                 break;
             }
-            let mut copy = read_copy(self.log, self.medium, at, sequence, &tag, &mut self.sum);
+            let mut copy = read_copy(self.log, self.medium, at, sequence, &tag, &mut self.got.sum);
             copy.fate = CopyFate::Stays;
             self.push(at, LogBlockKind::Copy(copy));
             at = self.log.after(at);
@@ -230,8 +261,8 @@ impl<R: ReadAt + ?Sized> Walk<'_, R> {
     fn revoke(&mut self, block: u32, bytes: &[u8]) {
         let checksum_ok = self.log.format.tail_ok(bytes);
         let (mut revoked, count_ok) = self.log.format.revoked(bytes);
-        self.revokes += revoked.len() as u64;
-        if self.revokes > MOST_REVOKES {
+        self.got.revokes += revoked.len() as u64;
+        if self.got.revokes > MOST_REVOKES {
             revoked = Vec::new();
         }
         self.push(
@@ -245,12 +276,23 @@ impl<R: ReadAt + ?Sized> Walk<'_, R> {
     }
 
     fn commit(&mut self, block: u32, bytes: &[u8]) {
-        let info = commit_info(self.log, block, bytes, &self.sum);
+        let info = commit_info(self.log, block, bytes, &self.got.sum);
         self.push(block, LogBlockKind::Commit);
-        if let Some((t, _)) = &mut self.open {
+        if let Some((t, _)) = &mut self.got.open {
             t.commit = Some(info);
         }
-        self.close();
+        self.got.close();
+    }
+}
+
+impl Got {
+    fn close(&mut self) {
+        self.sum = TransactionSum::default();
+        let Some((mut t, next)) = self.open.take() else {
+            return;
+        };
+        t.state = state_of(&t);
+        self.found.push((t, next));
     }
 
     /// All that was found; a transaction that goes over the ring's end is joined with the

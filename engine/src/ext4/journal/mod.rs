@@ -20,7 +20,7 @@ mod versions;
 
 pub use block::{Format, JournalChecksum};
 pub use fast_commit::{FastCommits, FcEnd, FcTag, FcValue};
-pub use history::History;
+pub use history::{History, HistorySearch};
 pub use log::{JournalPlace, Log};
 pub use open::JournalHome;
 pub use overlay::{Overlay, ReplayMap};

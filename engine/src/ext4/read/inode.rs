@@ -106,7 +106,7 @@ impl<R: ReadAt> Fs<R> {
     /// Inodes at the start of a group's table that may ever have been used.
     pub fn inodes_used_in(&self, g: GroupNr) -> Result<u32, Error> {
         let d = self.group_desc(g)?;
-        if !self.sb.has_group_checksum() {
+        if !self.trusts_uninit() {
             return Ok(self.geo.inodes_per_group);
         }
         if d.flags().contains(GroupFlags::INODE_UNINIT) {
@@ -115,16 +115,18 @@ impl<R: ReadAt> Fs<R> {
         Ok(self.geo.inodes_per_group.saturating_sub(d.itable_unused()))
     }
 
-    /// Hands every inode of a group that its bitmap has in use to `each`, in order, with
-    /// the bytes of its slot.
+    /// Hands the inodes of a group that its bitmap has in use to `each`, in order, with the
+    /// bytes of their slots: those from index `from` on, as far as one read of the table
+    /// goes. Answers with the index to go on from, `None` at the end.
     pub fn each_inode_in(
         &self,
         g: GroupNr,
+        from: u32,
         mut each: impl FnMut(InodeNr, &[u8]),
-    ) -> Result<(), Error> {
+    ) -> Result<Option<u32>, Error> {
         let used = self.inodes_used_in(g)?;
-        if used == 0 {
-            return Ok(());
+        if from >= used {
+            return Ok(None);
         }
         let bits = self.inode_bitmap(g)?;
         let table = self.group_desc(g)?.inode_table();
@@ -138,28 +140,23 @@ impl<R: ReadAt> Fs<R> {
             .into());
         }
         let size = usize::from(self.geo.inode_size);
-        let per_piece = TABLE_PIECE / size;
-        let mut buf = vec![0; per_piece * size];
+        let is_used = |i: &u32| bits[*i as usize / 8] & (1 << (i % 8)) != 0;
+        let Some(from) = (from..used).find(is_used) else {
+            return Ok(None);
+        };
+        let count = (used - from).min((TABLE_PIECE / size) as u32);
+        let mut piece = vec![0; count as usize * size];
+        let at = table.0 * u64::from(self.geo.block_size) + u64::from(from) * size as u64;
+        self.medium
+            .read_at(at, &mut piece)
+            .map_err(|e| Error::unreadable(Place::InodeTable(g), e))?;
         let first = g.0 * self.geo.inodes_per_group + 1;
-        let base = table.0 * u64::from(self.geo.block_size);
-        for from in (0..used as usize).step_by(per_piece) {
-            let count = per_piece.min(used as usize - from);
-            let is_used = |i: usize| bits[i / 8] & (1 << (i % 8)) != 0;
-            if !(from..from + count).any(is_used) {
-                continue;
-            }
-            let piece = &mut buf[..count * size];
-            self.medium
-                .read_at(base + (from * size) as u64, piece)
-                .map_err(|e| Error::unreadable(Place::InodeTable(g), e))?;
-            for i in (0..count).filter(|i| is_used(from + i)) {
-                each(
-                    InodeNr(first + (from + i) as u32),
-                    &piece[i * size..(i + 1) * size],
-                );
+        for (i, raw) in (from..from + count).zip(piece.chunks_exact(size)) {
+            if is_used(&i) {
+                each(InodeNr(first + i), raw);
             }
         }
-        Ok(())
+        Ok(Some(from + count).filter(|next| *next < used))
     }
 
     /// Whether a group's bitmap has an inode in use.

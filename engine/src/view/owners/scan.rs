@@ -4,7 +4,7 @@ use super::{BlockMap, Flags, Kind, Names};
 use crate::disk::ReadAt;
 use crate::ext4::layout::{FileType, Incompat, InodeFlags, RoCompat};
 use crate::ext4::read::{Fs, InodeBuf, MetaKind, MetaRun};
-use crate::ext4::{Place, Problem};
+use crate::ext4::{Error, Place, Problem};
 use crate::units::{GroupNr, InodeNr};
 
 /// The root directory.
@@ -54,6 +54,8 @@ pub struct Scan {
     groups: u32,
     bitmaps_done: u32,
     inodes_done: u32,
+    /// Inodes done of the group after those.
+    inodes_in: u32,
     used: Vec<UsedRun>,
     /// Groups whose bitmaps cannot be read.
     unknown: Vec<UsedRun>,
@@ -74,6 +76,7 @@ impl Scan {
             groups: fs.known_groups(),
             bitmaps_done: 0,
             inodes_done: 0,
+            inodes_in: 0,
             used: Vec::new(),
             unknown: Vec::new(),
             claims,
@@ -95,14 +98,14 @@ impl Scan {
         self.bitmaps_done == self.groups
     }
 
-    /// Reads one more group's bitmaps or inodes.
+    /// Reads one more group's bitmaps, or one more piece of an inode table with all that
+    /// its inodes lead to.
     pub fn step<R: ReadAt>(&mut self, fs: &Fs<R>) -> ScanProgress {
         if self.bitmaps_done < self.groups {
             self.bitmaps(fs, GroupNr(self.bitmaps_done));
             self.bitmaps_done += 1;
         } else if self.inodes_done < self.groups {
             self.inodes(fs, GroupNr(self.inodes_done));
-            self.inodes_done += 1;
         }
         self.progress()
     }
@@ -233,10 +236,24 @@ impl Scan {
     }
 
     fn inodes<R: ReadAt>(&mut self, fs: &Fs<R>, g: GroupNr) {
+        let next = self.inodes_from(fs, g, self.inodes_in).unwrap_or_else(|e| {
+            self.claims.problem(e.into_problem(Place::InodeTable(g)));
+            None
+        });
+        self.inodes_in = next.unwrap_or(0);
+        self.inodes_done += u32::from(next.is_none());
+    }
+
+    fn inodes_from<R: ReadAt>(
+        &mut self,
+        fs: &Fs<R>,
+        g: GroupNr,
+        from: u32,
+    ) -> Result<Option<u32>, Error> {
         if self.claims.exhausted() {
-            return;
+            return Ok(None);
         }
-        let walked = fs.each_inode_in(g, |nr, raw| {
+        fs.each_inode_in(g, from, |nr, raw| {
             if self.claims.exhausted() {
                 return;
             }
@@ -245,10 +262,7 @@ impl Scan {
                 let words = "claims more blocks than the filesystem can have; owners from here on are not known";
                 self.claims.problem(Problem::other(Place::Inode(nr), words));
             }
-        });
-        if let Err(e) = walked {
-            self.claims.problem(e.into_problem(Place::InodeTable(g)));
-        }
+        })
     }
 
     fn inode<R: ReadAt>(&mut self, fs: &Fs<R>, nr: InodeNr, raw: &[u8]) {

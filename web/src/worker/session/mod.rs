@@ -3,20 +3,20 @@
 //! One request gives any number of answers at once; an expansion or a scan goes on in
 //! slices, so that questions and a cancel come through between them.
 
+mod journal;
 mod open;
 mod queries;
 mod scan;
 
-use fslab_engine::ext4::journal::{Journal, Overlay};
 use fslab_engine::ext4::read::Fs;
 use fslab_engine::image::{self, Limits, Medium, Opened, Opener};
 use fslab_engine::view;
 use fslab_engine::view::owners::{BlockMap, MapRun, Names};
-use std::cell::RefCell;
 use std::rc::Rc;
 
+use self::journal::JournalState;
 use self::scan::Scanning;
-use super::protocol::{Answer, Request};
+use super::protocol::{Answer, Query, Request};
 
 /// What goes with an answer that serde does not carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,17 +44,16 @@ pub struct Session {
     external: Option<Medium>,
     replayed: bool,
     fs: Option<Fs<Medium>>,
-    /// Opened when somebody first asks.
-    journal: RefCell<Option<Rc<OpenJournal>>>,
+    journal: JournalState,
+    /// Questions that wait until the journal has been searched for older transactions.
+    waiting: Vec<(u32, Query)>,
     map: Option<(BlockMap, Names)>,
+    /// When the next word of progress is due, milliseconds; `None` before the first.
+    next_word: Option<f64>,
 }
 
-/// The journal and the medium its blocks are on.
-#[derive(Debug)]
-struct OpenJournal {
-    journal: Journal,
-    medium: Medium,
-}
+/// Milliseconds between two words of progress: the page draws each.
+const WORDS: f64 = 50.0;
 
 /// What is under way.
 #[derive(Debug, Default)]
@@ -68,7 +67,7 @@ enum Work {
 impl Session {
     /// Whether there is work to go on with.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.work, Work::Nothing)
+        !matches!(self.work, Work::Nothing) || !self.waiting.is_empty()
     }
 
     /// Does what a request asks. `medium` is the file that came with it.
@@ -90,20 +89,49 @@ impl Session {
             }
             Request::Cancel { image } => self.cancel(image),
             Request::Scan { .. } => self.scan(),
-            Request::Ask { image, ask, query } => {
-                let (reply, extra) = match self.answer(query) {
-                    Ok((reply, extra)) => (Ok(reply), extra),
-                    Err(why) => (Err(why), Extra::None),
-                };
-                vec![(Answer::Reply { image, ask, reply }, extra)]
-            }
+            Request::Ask { ask, query, .. } => self.ask(ask, query),
         }
+    }
+
+    fn ask(&mut self, ask: u32, query: Query) -> Vec<Say> {
+        if self.has_to_wait(&query) {
+            self.waiting.push((ask, query));
+            return Vec::new();
+        }
+        vec![self.reply(ask, query)]
+    }
+
+    fn reply(&self, ask: u32, query: Query) -> Say {
+        let (reply, extra) = match self.answer(query) {
+            Ok((reply, extra)) => (Ok(reply), extra),
+            Err(why) => (Err(why), Extra::None),
+        };
+        let image = self.image;
+        (Answer::Reply { image, ask, reply }, extra)
+    }
+
+    /// Takes up work.
+    fn start(&mut self, work: Work) {
+        self.work = work;
+        self.next_word = None;
+    }
+
+    /// Whether it is time for a word of progress.
+    fn word_is_due(&mut self, now: f64) -> bool {
+        let due = self.next_word.is_none_or(|next| now >= next);
+        if due {
+            self.next_word = Some(now + WORDS);
+        }
+        due
     }
 
     /// Goes on with what is under way until `now`, in milliseconds, has gone on by about
     /// `slice`.
     pub fn work(&mut self, now: &dyn Fn() -> f64, slice: f64) -> Vec<Say> {
         let until = now() + slice;
+        if !self.waiting.is_empty() {
+            return self.search_journal(now, until);
+        }
         match std::mem::take(&mut self.work) {
             Work::Nothing => Vec::new(),
             Work::Expanding(opener) => self.expand(opener, now, until),
@@ -116,38 +144,6 @@ impl Session {
             Work::Nothing => Vec::new(),
             Work::Expanding(_) | Work::Scanning(_) => vec![plain(Answer::Cancelled { image })],
         }
-    }
-
-    /// The journal, opened and searched for old transactions at the first call; an error
-    /// is a sentence.
-    fn journal(&self) -> Result<Rc<OpenJournal>, String> {
-        if let Some(open) = &*self.journal.borrow() {
-            return Ok(open.clone());
-        }
-        let base = self.base.as_ref().ok_or("No image is open")?;
-        let fs = Fs::open(base.clone()).map_err(|e| e.to_string())?;
-        let (mut journal, medium) = match &self.external {
-            Some(device) => {
-                let journal = Journal::open_device(device, Some(&fs));
-                (journal.map_err(|e| e.to_string())?, device.clone())
-            }
-            None => (Journal::open(&fs).map_err(|e| e.to_string())?, base.clone()),
-        };
-        journal.read_history(&medium, &mut |_, _| true);
-        let open = Rc::new(OpenJournal { journal, medium });
-        *self.journal.borrow_mut() = Some(open.clone());
-        Ok(open)
-    }
-
-    /// The medium as after the journal's replay.
-    fn after_replay(&self, base: &Medium) -> Result<Medium, String> {
-        let open = self.journal()?;
-        let map = open.journal.replay_map();
-        Ok(Rc::new(Overlay::new(
-            base.clone(),
-            open.medium.clone(),
-            map,
-        )))
     }
 }
 

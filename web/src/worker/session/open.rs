@@ -16,7 +16,8 @@ impl Session {
         let Some(medium) = medium else {
             return vec![self.refused("The page sent no file to open".into(), None)];
         };
-        self.work = Work::Expanding(Box::new(Opener::new(medium, Limits::default())));
+        let opener = Opener::new(medium, Limits::default());
+        self.start(Work::Expanding(Box::new(opener)));
         Vec::new()
     }
 
@@ -31,8 +32,12 @@ impl Session {
             if progress.done {
                 return self.expanded(opener.finish());
             }
-            if now() >= until {
+            let time = now();
+            if time >= until {
                 self.work = Work::Expanding(opener);
+                if !self.word_is_due(time) {
+                    return Vec::new();
+                }
                 return vec![plain(Answer::Expanding {
                     image: self.image,
                     done: progress.consumed,
@@ -52,14 +57,16 @@ impl Session {
             .table
             .clone()
             .filter(|_| opened.identity.kind != Kind::Ext);
-        self.base = Some(opened.content.clone());
         let opened = self.opened.insert(opened);
         match table {
             Some(table) => {
                 let answer = partitions(self.image, opened, &table);
                 vec![plain(answer)]
             }
-            None => self.reopen(),
+            None => {
+                self.base = Some(opened.content.clone());
+                self.reopen()
+            }
         }
     }
 
@@ -77,15 +84,17 @@ impl Session {
         }
     }
 
-    /// Opens the filesystem anew, from the same bytes, with the settings as they are now.
+    /// Opens the filesystem anew, from the same bytes, with the settings as they are now;
+    /// nothing where it is not known yet which bytes.
     pub(super) fn reopen(&mut self) -> Vec<Say> {
-        self.work = Work::Nothing;
-        self.fs = None;
-        self.map = None;
-        *self.journal.borrow_mut() = None;
         let Some(base) = self.base.clone() else {
             return Vec::new();
         };
+        self.work = Work::Nothing;
+        self.fs = None;
+        self.map = None;
+        self.journal = JournalState::Closed;
+        self.waiting.clear();
         let mut notes = Vec::new();
         let mut medium = base.clone();
         if self.replayed {
@@ -110,15 +119,14 @@ impl Session {
     }
 
     fn is_open(&mut self, fs: Fs<Medium>, notes: Vec<String>) -> Say {
-        let mut summary = view::summary(&fs);
-        if self.replayed {
-            summary
-                .state
-                .retain(|s| !s.contains("the state before that"));
-            summary
-                .state
-                .insert(0, "Shown as its journal's replay would leave it.".into());
-        }
+        let mut summary = if self.replayed {
+            let left_out = self
+                .journal()
+                .map_or(0, |open| view::fast_commits_left_out(&open.journal));
+            view::summary_after_replay(&fs, left_out)
+        } else {
+            view::summary(&fs)
+        };
         summary.state.splice(0..0, notes);
         self.fs = Some(fs);
         plain(Answer::Opened {

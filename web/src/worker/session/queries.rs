@@ -1,7 +1,7 @@
 //! Questions on the open filesystem.
 
 use super::*;
-use crate::worker::protocol::{Query, Reply, VersionRow};
+use crate::worker::protocol::{Reply, VersionRow};
 use fslab_engine::units::{BlockNr, InodeNr};
 use fslab_engine::view::OwnerInfo;
 
@@ -68,16 +68,6 @@ impl Session {
             .take(100)
             .map(|c| (c.inode, c.kind.words().into()))
             .collect()
-    }
-
-    /// The journal's picture; `None` for a filesystem that has no journal.
-    fn journal_view(&self) -> Result<Option<view::journal::JournalView>, String> {
-        use fslab_engine::ext4::journal::JournalHome;
-        let fs = self.fs.as_ref().ok_or("No filesystem is open")?;
-        if matches!(Journal::home(fs), JournalHome::None) {
-            return Ok(None);
-        }
-        Ok(Some(view::journal::journal(&self.journal()?.journal, 0, 0)))
     }
 
     /// Older contents of a block, the latest first; none where there is no journal.

@@ -28,10 +28,11 @@ impl Session {
             most_claims: CLAIMS,
         };
         self.map = None;
-        self.work = Work::Scanning(Box::new(Scanning {
+        let scanning = Scanning {
             scan: Scan::new(fs, options),
             next_preview: None,
-        }));
+        };
+        self.start(Work::Scanning(Box::new(scanning)));
         Vec::new()
     }
 
@@ -52,13 +53,16 @@ impl Session {
             return vec![self.scanned(scanning.scan)];
         }
         let preview = scanning.preview(fs, now);
+        self.work = Work::Scanning(scanning);
+        if !self.word_is_due(now()) && preview.is_none() {
+            return Vec::new();
+        }
         let answer = Answer::Scanning {
             image: self.image,
             done: progress.done,
             of: progress.of,
             preview: preview.is_some(),
         };
-        self.work = Work::Scanning(scanning);
         vec![(answer, preview.map_or(Extra::None, Extra::Map))]
     }
 

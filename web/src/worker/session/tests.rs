@@ -204,3 +204,97 @@ fn a_cut_image_opens_and_its_end_is_unknown() {
     let (map, _) = session.map.as_ref().unwrap();
     assert_eq!(map.at(4000).unwrap().kind, Kind::Unknown);
 }
+
+/// The sample whose journal is in use; its README tells what is in it.
+fn journal_in_use() -> Vec<u8> {
+    include_bytes!("../../../../assets/samples/journal.img.xz").to_vec()
+}
+
+#[test]
+fn the_journal_is_searched_before_the_scan_goes_on() {
+    let mut session = Session::default();
+    open(&mut session, 1, journal_in_use());
+    session.hear(Request::Scan { image: 1 }, None);
+    assert_eq!(ask(&mut session, 1, Query::Journal), None);
+    let answers = run(&mut session);
+    let replied = |a: &Answer| matches!(a, Answer::Reply { ask: 7, .. });
+    let at = answers.iter().position(replied).unwrap();
+    let Answer::Reply {
+        reply: Ok(Reply::Journal(Some(journal))),
+        ..
+    } = &answers[at]
+    else {
+        panic!("{:?}", answers[at]);
+    };
+    assert!(journal.history_complete && journal.transactions.total > 3);
+    assert!(matches!(answers.last(), Some(Answer::Mapped { .. })));
+    assert!(at + 1 < answers.len());
+    // The second time it is known.
+    let again = ask(&mut session, 1, Query::Journal);
+    assert!(matches!(again, Some(Ok(Reply::Journal(Some(_))))));
+}
+
+#[test]
+fn the_replay_shows_what_was_written_last() {
+    let mut session = Session::default();
+    let answers = open(&mut session, 1, journal_in_use());
+    assert!(matches!(
+        answers.last(),
+        Some(Answer::Opened {
+            replayed: false,
+            ..
+        })
+    ));
+    let names = |session: &mut Session| -> Vec<String> {
+        let search = ask(
+            session,
+            1,
+            Query::Search {
+                text: "/accounts".into(),
+            },
+        );
+        let Some(Ok(Reply::Found(found))) = search else {
+            panic!("{search:?}");
+        };
+        let [view::Found::Inode { nr, .. }] = found[..] else {
+            panic!("{found:?}");
+        };
+        match ask(session, 1, Query::Dir { inode: nr, from: 0 }) {
+            Some(Ok(Reply::Dir(dir))) => dir.rows.into_iter().map(|row| row.name).collect(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!names(&mut session).contains(&"report.txt".into()));
+    let says = session.hear(Request::Replayed { image: 1, on: true }, None);
+    assert!(matches!(
+        says[..],
+        [(Answer::Opened { replayed: true, .. }, _)]
+    ));
+    assert!(names(&mut session).contains(&"report.txt".into()));
+}
+
+#[test]
+fn a_wish_that_comes_while_an_image_expands_is_kept() {
+    let mut session = Session::default();
+    let request = Request::Open {
+        image: 1,
+        name: "test".into(),
+    };
+    session.hear(request, Some(Rc::new(journal_in_use())));
+    let says = session.hear(Request::Replayed { image: 1, on: true }, None);
+    assert!(says.is_empty() && session.is_busy());
+    assert!(matches!(
+        run(&mut session).last(),
+        Some(Answer::Opened { replayed: true, .. })
+    ));
+}
+
+#[test]
+fn a_new_image_takes_no_answers_to_questions_of_the_one_before() {
+    let mut session = Session::default();
+    open(&mut session, 1, journal_in_use());
+    assert_eq!(ask(&mut session, 1, Query::Journal), None);
+    let answers = open(&mut session, 2, journal_in_use());
+    let reply = |a: &Answer| matches!(a, Answer::Reply { .. });
+    assert!(!answers.iter().any(reply), "{answers:?}");
+}
