@@ -173,7 +173,7 @@ fn what_is_no_filesystem_is_named() {
 #[wasm_bindgen_test]
 fn half_an_image_shows_what_it_has() {
     let mut bytes = small();
-    bytes.truncate(SMALL_MIB / 2 << 20);
+    bytes.truncate((SMALL_MIB / 2) << 20);
     let mut session = Session::default();
     let answers = open(&mut session, 1, medium(&bytes));
     assert!(

@@ -253,11 +253,17 @@ impl<R: ReadAt> Fs<R> {
         .collect()
     }
 
+    /// Whether marks of what is not initialised count: they do not in a backup of the
+    /// descriptors, which nobody keeps up to date.
+    pub(super) fn trusts_uninit(&self) -> bool {
+        self.sb.has_group_checksum() && !self.stale_descs
+    }
+
     /// Which clusters of a group are in use: a bit each, the lowest of byte 0 first.
     /// Computed where the group says that its bitmap is not initialised.
     pub fn block_bitmap(&self, g: GroupNr) -> Result<Vec<u8>, Error> {
         let d = self.group_desc(g)?;
-        if self.sb.has_group_checksum() && d.flags().contains(GroupFlags::BLOCK_UNINIT) {
+        if self.trusts_uninit() && d.flags().contains(GroupFlags::BLOCK_UNINIT) {
             return Ok(self.initial_bitmap(g));
         }
         self.bitmap(d.block_bitmap(), Place::BlockBitmap(g))
@@ -281,7 +287,7 @@ impl<R: ReadAt> Fs<R> {
     /// Which inodes of a group are in use: a bit each.
     pub fn inode_bitmap(&self, g: GroupNr) -> Result<Vec<u8>, Error> {
         let d = self.group_desc(g)?;
-        if self.sb.has_group_checksum() && d.flags().contains(GroupFlags::INODE_UNINIT) {
+        if self.trusts_uninit() && d.flags().contains(GroupFlags::INODE_UNINIT) {
             return Ok(vec![0; self.geo.block_size as usize]);
         }
         self.bitmap(d.inode_bitmap(), Place::InodeBitmap(g))
@@ -299,7 +305,7 @@ impl<R: ReadAt> Fs<R> {
     /// to hold, or the bitmap is not initialised or not readable.
     pub fn bitmap_checksums(&self, g: GroupNr) -> Result<(Option<bool>, Option<bool>), Error> {
         let d = self.group_desc(g)?;
-        if !self.sb.has_metadata_csum() {
+        if !self.sb.has_metadata_csum() || self.stale_descs {
             return Ok((None, None));
         }
         let size = usize::from(self.geo.desc_size);

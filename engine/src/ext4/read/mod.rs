@@ -48,6 +48,8 @@ pub struct Fs<R> {
     geo: Geometry,
     /// All descriptors, `desc_size` bytes each.
     descs: Vec<u8>,
+    /// They are a backup's, as old as the filesystem's making or last check.
+    stale_descs: bool,
     seed: u32,
     problems: Vec<Problem>,
 }

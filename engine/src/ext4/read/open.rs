@@ -1,6 +1,6 @@
 use super::{Fs, Geometry};
 use crate::disk::ReadAt;
-use crate::ext4::layout::{EXT4_MAGIC, Incompat, SUPERBLOCK_OFFSET, Superblock};
+use crate::ext4::layout::{EXT4_MAGIC, GroupDesc, Incompat, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::{Error, Flaw, Place, Problem, checksum};
 use crate::units::{BlockNr, GroupNr};
 use serde::{Deserialize, Serialize};
@@ -128,9 +128,11 @@ impl<R: ReadAt> Fs<R> {
             sb_at,
             geo,
             descs: Vec::new(),
+            stale_descs: false,
             seed,
             problems,
         };
+        fs.stale_descs = sb_at != SuperblockAt::Primary && !fs.primary_descriptors_hold();
         fs.descs = fs.read_descriptors();
         fs.check_descriptors();
         fs
@@ -258,11 +260,24 @@ impl<R: ReadAt> Fs<R> {
         all
     }
 
+    /// Whether the descriptors after the primary superblock are sound, though that is not:
+    /// they are newer than any backup.
+    fn primary_descriptors_hold(&self) -> bool {
+        let Ok(block) = self.block(self.desc_block(0)) else {
+            return false;
+        };
+        let Some(desc) = block.get(..usize::from(self.geo.desc_size)) else {
+            return false;
+        };
+        let stored = GroupDesc(desc).bg_checksum();
+        checksum::group(&self.sb, GroupNr(0), desc) == Some(stored)
+    }
+
     /// Where descriptor block `i` is, seen from the superblock in use.
     pub fn desc_block(&self, i: u32) -> BlockNr {
         let meta_bg = self.sb.incompat().contains(Incompat::META_BG);
         if meta_bg && i >= self.sb.s_first_meta_bg() {
-            let backup = u32::from(matches!(self.sb_at, SuperblockAt::Backup { .. }));
+            let backup = u32::from(self.stale_descs);
             let first = i.saturating_mul(self.geo.descs_per_block());
             let group = GroupNr(if first + backup < self.geo.groups {
                 first + backup
@@ -273,8 +288,8 @@ impl<R: ReadAt> Fs<R> {
             return self.geo.group_start(group).plus(skip);
         }
         let base = match self.sb_at {
-            SuperblockAt::Primary => SUPERBLOCK_OFFSET / u64::from(self.geo.block_size),
-            at @ SuperblockAt::Backup { .. } => at.block().0,
+            at @ SuperblockAt::Backup { .. } if self.stale_descs => at.block().0,
+            _ => SUPERBLOCK_OFFSET / u64::from(self.geo.block_size),
         };
         BlockNr(base + 1 + u64::from(i))
     }

@@ -112,7 +112,7 @@ fn snapshots_are_told() {
     }
     run("qemu-img", &["snapshot", "-c", "one", name]);
     let notes = Qcow2::open(file(&path)).unwrap().notes();
-    assert!(notes[0].contains("1 snapshots"), "{notes:?}");
+    assert!(notes[0].contains("1 snapshot"), "{notes:?}");
 }
 
 #[test]

@@ -224,7 +224,8 @@ impl Component for BlockMap {
         } else {
             "touch-action: none"
         };
-        let pointed = self.hover.or(self.focus.filter(|_| self.focused));
+        let keys = self.focus.filter(|_| self.focused);
+        let pointed = self.hover.or(keys).or(props.highlight.block);
         let words = pointed.map(|block| self.words(props, block));
         let heard = self.focus.filter(|_| self.focused && self.hover.is_none());
         html! {
