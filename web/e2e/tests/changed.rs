@@ -29,7 +29,7 @@ async fn a_file_that_changed_is_to_be_chosen_again() -> Result<()> {
         find(page, "block 20000").await?;
         page.wait_for_text("the file has changed or gone since it was chosen; choose it again")
             .await?;
-        page.save_picture("changed-file").await
+        page.screenshots("changed-file").await
     })
     .await
 }
