@@ -74,13 +74,15 @@ pub fn log(sb: &Sb, bounds: Bounds) -> (Log, Option<(u32, u32)>) {
     let total = bounds.total.min(sb.s_maxlen()).min(super::MOST_BLOCKS);
     let area = fast_commit_area(sb, incompat, total);
     let least = bounds.sb_block.saturating_add(1);
+    let first = sb.s_first().clamp(least, total.max(least));
     let log = Log {
         place: bounds.place,
         runs: bounds.runs,
         format,
         sb_block: bounds.sb_block,
-        first: sb.s_first().clamp(least, total.max(least)),
-        last: area.map_or(total, |(start, _)| start),
+        first,
+        // A length of nothing leaves a ring of nothing: it never ends before it begins.
+        last: area.map_or(total, |(start, _)| start).max(first),
         total,
         fs_blocks: bounds.fs_blocks,
     };
