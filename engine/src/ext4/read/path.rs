@@ -49,19 +49,19 @@ impl<R: ReadAt> Fs<R> {
     }
 
     fn walk(&self, path: &[u8], follow_last: bool) -> Result<InodeBuf, Error> {
-        let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         // What is still to walk, the next part last.
         let mut todo: Vec<Vec<u8>> = parts(path).rev().map(<[u8]>::to_vec).collect();
         let mut at = self.root()?;
-        let mut parents = vec![];
+        // The directories above `at`, each with the name that leads on from it.
+        let mut above: Vec<(InodeNr, Vec<u8>)> = vec![];
         let mut links = 0;
         while let Some(part) = todo.pop() {
             if at.file_type() != FileType::Directory {
-                return Err(Error::NotADirectory(shown(path)));
+                return Err(Error::NotADirectory(spelled(&above)));
             }
             if part == b".." {
-                at = match parents.pop() {
-                    Some(ino) => self.inode(ino)?,
+                at = match above.pop() {
+                    Some((ino, _)) => self.inode(ino)?,
                     None => at,
                 };
                 continue;
@@ -69,13 +69,13 @@ impl<R: ReadAt> Fs<R> {
             let Some(entry) = self.lookup(&at, &part) else {
                 return Err(Error::NotFound {
                     what: shown(&part),
-                    within: format!("directory inode {}", at.nr),
+                    within: spelled(&above),
                 });
             };
             let next = self.inode(entry.inode)?;
             let is_link = next.file_type() == FileType::Symlink;
             if !is_link || (todo.is_empty() && !follow_last) {
-                parents.push(at.nr);
+                above.push((at.nr, part));
                 at = next;
                 continue;
             }
@@ -85,13 +85,23 @@ impl<R: ReadAt> Fs<R> {
             }
             let target = self.symlink_target(&next)?;
             if target.first() == Some(&b'/') {
-                parents.clear();
+                above.clear();
                 at = self.root()?;
             }
             todo.extend(parts(&target).rev().map(<[u8]>::to_vec));
         }
         Ok(at)
     }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Where a walk stands: the path through directories alone, whatever links led there.
+fn spelled(above: &[(InodeNr, Vec<u8>)]) -> String {
+    let names: Vec<String> = above.iter().map(|(_, name)| shown(name)).collect();
+    format!("/{}", names.join("/"))
 }
 
 fn parts(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
