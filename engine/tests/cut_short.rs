@@ -4,6 +4,7 @@ mod exercise;
 
 use fslab_engine::ext4::layout::Superblock;
 use fslab_engine::ext4::read::{Fs, SuperblockAt};
+use fslab_engine::units::InodeNr;
 use fslab_engine::view::owners::Kind;
 use std::process::Command;
 
@@ -83,6 +84,36 @@ fn a_superblock_without_a_backup_is_used_in_spite_of_its_checksum() {
         fs.problems()[0]
             .to_string()
             .starts_with("The superblock has checksum")
+    );
+}
+
+#[test]
+fn one_of_a_thing_is_said_in_the_singular() {
+    let Some(mut image) = small(&["-t", "ext4", "-O", "^has_journal", "-N", "512"]) else {
+        return;
+    };
+    Superblock(&mut image[1024..2048]).set_s_inodes_count(100);
+    let fs = Fs::open(&image).unwrap();
+    let said: Vec<String> = fs.problems().iter().map(ToString::to_string).collect();
+    assert!(
+        said.iter()
+            .any(|s| s.ends_with("expected 512, for 1 group of 512")),
+        "{said:?}"
+    );
+    let (block, offset) = fs.inode_place(InodeNr(2)).unwrap();
+    // The root's one extent, behind the 12 bytes of its tree's header at 0x28.
+    let leaf = block.0 as usize * 1024 + offset + 0x28 + 12;
+    let problem_with = |image: &Vec<u8>| {
+        let fs = Fs::open(image).unwrap();
+        let runs = fs.runs(&fs.inode(InodeNr(2)).unwrap());
+        runs.problems.first().map(ToString::to_string)
+    };
+    assert_eq!(problem_with(&image), None);
+    let start = &mut image[leaf + 8..][..4];
+    start.copy_from_slice(&4096u32.to_le_bytes());
+    assert_eq!(
+        problem_with(&image).unwrap(),
+        "Inode 2 has ee_start = 4096; expected 1 block of the filesystem, up to 4095"
     );
 }
 

@@ -1,7 +1,7 @@
 //! From an inode to the blocks it maps: extent trees, and the block maps of ext2 and
 //! ext3.
 
-use super::{Fs, InodeBuf};
+use super::{Fs, InodeBuf, counted};
 use crate::disk::ReadAt;
 use crate::ext4::layout::{
     EXTENT_MAGIC, EXTENT_MAX_DEPTH, ExtentHeader, ExtentIndex, ExtentLeaf, InodeFlags, wire,
@@ -216,7 +216,10 @@ impl<R: ReadAt> Walk<'_, R> {
                 at,
                 "ee_start",
                 run.start.0,
-                format!("{} blocks of the filesystem, up to {last}", run.len),
+                format!(
+                    "{} of the filesystem, up to {last}",
+                    counted(run.len, "block")
+                ),
             );
             return true;
         }
@@ -357,7 +360,10 @@ impl<R: ReadAt> Walk<'_, R> {
                     at,
                     "ee_block",
                     lblk,
-                    format!("{} blocks that end by block {to} of the file", e.len()),
+                    format!(
+                        "{} ending by block {to} of the file",
+                        counted(e.len(), "block")
+                    ),
                 );
                 continue;
             }

@@ -39,6 +39,12 @@ use super::{Error, Place, Problem};
 use crate::disk::ReadAt;
 use crate::units::BlockNr;
 
+/// "1 block", "2 blocks".
+fn counted(n: impl Into<u64>, one: &str) -> String {
+    let n = n.into();
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
 /// An opened filesystem.
 #[derive(Debug)]
 pub struct Fs<R> {

@@ -1,4 +1,4 @@
-use super::{Fs, Geometry};
+use super::{Fs, Geometry, counted};
 use crate::disk::ReadAt;
 use crate::ext4::layout::{EXT4_MAGIC, GroupDesc, Incompat, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::{Error, Flaw, Place, Problem, checksum};
@@ -218,8 +218,9 @@ fn check_superblock(
             "s_inodes_count",
             sb.s_inodes_count(),
             format!(
-                "{inodes}, for {} groups of {}",
-                geo.groups, geo.inodes_per_group
+                "{inodes}, for {} of {}",
+                counted(geo.groups, "group"),
+                geo.inodes_per_group
             ),
         ));
     }
