@@ -10,7 +10,7 @@ use wasm_bindgen::{JsCast as _, JsValue};
 const BOOT_ID: &str = "boot";
 
 /// The address of a file that stands beside the boot script, such as
-/// `worker.js` or `assets/small.img.gz`.
+/// `worker.js` or `assets/samples/small.img.xz`.
 pub fn address_of(file: &str) -> Result<String, JsValue> {
     let boot = web_sys::window()
         .and_then(|window| window.document())
