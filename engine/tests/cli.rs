@@ -428,6 +428,8 @@ fn text_is_aligned_and_escaped(image: &Path) {
     assert_eq!(json("stat", image, &[&format!("<{inode}>")])["nr"], inode);
     let strips = text("map", image, &[]);
     assert!(strips.contains("file data") && strips.contains('|'));
+    // Groups of 8192 blocks in lines of 64 letters.
+    assert!(strips.contains("a letter for up to 128 blocks"), "{strips}");
     assert!(text("groups", image, &["1"]).lines().count() == 2);
 }
 
@@ -459,6 +461,7 @@ fn exits(bench: &Bench) {
     let image = bench.path("ext4.img");
     let image = image.to_str().unwrap();
     let ext2 = bench.path("ext2.img");
+    let absent = bench.path("absent");
     let nothing = bench.path("nothing");
     std::fs::write(&nothing, "").unwrap();
     let cases: &[(&[&str], i32, &str)] = &[
@@ -493,6 +496,7 @@ fn exits(bench: &Bench) {
             "backup superblock",
         ),
         (&["journal", ext2.to_str().unwrap()], 1, "no journal"),
+        (&["mkfs", absent.to_str().unwrap()], 1, "say how large"),
     ];
     for (args, code, words) in cases {
         let out = fslab(args);

@@ -8,13 +8,22 @@ use std::ffi::OsString;
 ///
 /// IMG is a file or device: a filesystem, a disk with partitions (IMG:2 chooses the second),
 /// or either of them compressed, as qcow2 or as an Android sparse image. Nothing is ever
-/// written to it.
+/// written to it; only `mkfs` writes, to the file it is given.
 #[derive(Parser, Debug)]
-#[command(name = "fslab", version, max_term_width = 100)]
+#[command(name = "fslab", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  fslab ls -i x.img /etc            the names in a directory, with their inodes
+  fslab extents x.img /etc/passwd   where a file's blocks are
+  fslab stat x.img '<12>'           an inode by its number, in quotes for the shell
+  fslab search x.img block 5000     whose a block is
+  fslab blocks x.img 1 --hex        what is in a block, field by field and byte by byte
+  fslab cat x.img /etc/passwd       what is in a file";
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -38,7 +47,7 @@ pub enum Command {
     Groups(GroupsArgs),
     /// Find what a path or number names
     Search(SearchArgs),
-    /// Make a filesystem in a file, by mke2fs's options
+    /// Make an empty filesystem in a file, by mke2fs's options
     Mkfs(Box<crate::mkfs::MkfsArgs>),
 }
 
@@ -109,7 +118,7 @@ pub struct InfoArgs {
 pub struct LsArgs {
     #[command(flatten)]
     pub source: Source,
-    /// Path from the root, or <INODE>
+    /// Path from the root, or an inode as '<12>'
     #[arg(default_value = "/")]
     pub path: String,
     /// List directories below as well
@@ -125,7 +134,7 @@ pub struct CatArgs {
     /// Image, with the partition's number where it is a whole disk
     #[arg(value_name = "IMG[:PARTITION]")]
     pub image: OsString,
-    /// Path from the root, or <INODE>
+    /// Path from the root, or an inode as '<12>'
     #[arg(required_unless_present = "inode", conflicts_with = "inode")]
     pub path: Option<String>,
     /// The inode to read, whatever it is
@@ -142,7 +151,7 @@ pub struct CatArgs {
 pub struct StatArgs {
     #[command(flatten)]
     pub source: Source,
-    /// Path from the root (a symbolic link is not followed), or <INODE>
+    /// Path from the root (a symbolic link is not followed), or an inode as '<12>'
     pub path: String,
     /// Show every field of the inode as well
     #[arg(long)]
@@ -153,7 +162,7 @@ pub struct StatArgs {
 pub struct ExtentsArgs {
     #[command(flatten)]
     pub source: Source,
-    /// Path from the root (a symbolic link is not followed), or <INODE>
+    /// Path from the root (a symbolic link is not followed), or an inode as '<12>'
     pub path: String,
 }
 
@@ -194,7 +203,7 @@ pub struct GroupsArgs {
 pub struct SearchArgs {
     #[command(flatten)]
     pub source: Source,
-    /// A path, "inode 12", "<12>", "block 34", "group 5", or a number
+    /// A path that starts with /, "inode 12", "<12>", "block 34", "group 5", or a number
     #[arg(required = true, num_args = 1..)]
     pub text: Vec<String>,
 }

@@ -61,7 +61,11 @@ fn whole(args: &JournalArgs, of: &Journal) -> anyhow::Result<()> {
         writeln!(out, "No transaction waits to be replayed.")?;
     }
     if args.history {
-        writeln!(out, "\nOlder transactions, of which parts are still there:")?;
+        if view.history.total == 0 {
+            writeln!(out, "\nOf older transactions nothing is left.")?;
+        } else {
+            writeln!(out, "\nOlder transactions, of which parts are still there:")?;
+        }
         list(&mut out, &view.history, args.blocks)?;
     }
     fast_commits(&mut out, &view)?;

@@ -1,6 +1,7 @@
 use crate::args::MapArgs;
 use crate::open::Image;
 use crate::{open, out};
+use fslab_engine::units::GroupNr;
 use fslab_engine::view::escape;
 use fslab_engine::view::owners::{BlockMap, Flags, Kind, MapRun, Names, Scan, ScanOptions};
 use serde::Serialize;
@@ -34,6 +35,12 @@ pub fn run(args: &MapArgs) -> anyhow::Result<()> {
         }
     } else {
         totals(&mut out, &fs, &map)?;
+        let cell = u64::from(fs.geometry().group_len(GroupNr(0))).div_ceil(STRIP);
+        writeln!(
+            out,
+            "Group by group, a letter for up to {}: what most of those hold that are not free",
+            out::count(cell, "block")
+        )?;
         strips(&mut out, &fs, &map)?;
     }
     Ok(out.flush()?)

@@ -6,7 +6,7 @@ use clap::Args;
 use fslab_engine::disk::{CowDisk, ReadAt};
 use fslab_engine::ext4::mkfs::{self, FsType, JournalPlacement, Made, Options};
 use std::fs::OpenOptions;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -85,7 +85,7 @@ pub struct MkfsArgs {
     /// The time to take for now, seconds since 1970
     #[arg(long, value_name = "SECONDS")]
     now: Option<u32>,
-    /// The file
+    /// The file to make, or to make anew: what was in it is lost
     file: String,
     /// Blocks, or a size as 64M; the file's own where left out
     size: Option<String>,
@@ -97,7 +97,12 @@ pub fn run(a: &MkfsArgs) -> anyhow::Result<()> {
         Some(text) => size(text, u64::from(a.block_size.unwrap_or(1024)))
             .filter(|n| *n > 0)
             .ok_or_else(|| anyhow!("invalid blocks '{text}' on device '{}'", a.file))?,
-        None => std::fs::metadata(path).context(a.file.clone())?.len(),
+        None => match std::fs::metadata(path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                bail!("{}: {e}; to make it, say how large, as 64M", a.file)
+            }
+            found => found.context(a.file.clone())?.len(),
+        },
     };
     let options = options(a)?;
     if a.dry {
