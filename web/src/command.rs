@@ -146,7 +146,8 @@ impl Command {
             Self::Wider => open,
             Self::Previous => state.selection.block.is_some_and(|block| block > 0),
             Self::Next => match (state.selection.block, state.opened()) {
-                (Some(block), Some(opened)) => block + 1 < opened.summary.blocks,
+                // The address may name any block.
+                (Some(block), Some(opened)) => block < opened.summary.blocks.saturating_sub(1),
                 _ => false,
             },
             Self::Save => open && state.selection.inode.is_some(),

@@ -77,8 +77,9 @@ impl Address {
             "j" => self.selection.version = value.parse().ok(),
             "x" => {
                 let parts = value.split_once('+');
-                self.selection.bytes =
-                    parts.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+                let span = parts.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+                // No bytes are nothing that could be chosen.
+                self.selection.bytes = span.filter(|&(_, count)| count > 0);
             }
             "k" => self.filter = KindSet::from_words(value),
             _ => {}
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn nonsense_is_passed_over() {
         assert_eq!(
-            Address::parse("#i=x&b=-1&v=who&%&=&zz=1"),
+            Address::parse("#i=x&b=-1&x=7+0&v=who&%&=&zz=1"),
             Address::default()
         );
         assert_eq!(Address::default().to_fragment(), "");

@@ -73,7 +73,7 @@ fn caption(parts: &[Part], span: Option<Span>) -> Html {
         .flat_map(|part| part.fields.iter().map(move |field| (part, field)))
         .find(|(_, field)| (field.offset, field.len) == (first, len));
     let place = match len {
-        1 => format!("byte {first}"),
+        0 | 1 => format!("byte {first}"),
         _ => format!("bytes {first}–{}", first.saturating_add(len - 1)),
     };
     if let Some((_, field)) = exact {
