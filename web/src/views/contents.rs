@@ -55,6 +55,7 @@ pub fn Contents() -> Html {
             let how = shown.unwrap_or_else(|| guess(&data.bytes));
             contents(data, how)
         }
+        (_, None) => waiting(&inode),
         _ => waiting(&fetched),
     };
     let tab = |how: As, name: &'static str| {
@@ -136,7 +137,11 @@ fn text(bytes: &[u8]) -> String {
             c if u32::from(c) < 32 => char::from_u32(0x2400 + u32::from(c)).unwrap_or('�'),
             c if c.is_control() => '�',
             // What turns the direction of reading would make text look like another.
-            '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => '�',
+            '\u{061C}'
+            | '\u{200E}'
+            | '\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2066}'..='\u{2069}' => '�',
             c => c,
         })
         .collect()

@@ -134,9 +134,14 @@ fn head() -> Html {
 }
 
 fn line(store: &Store, cursor: &UseStateHandle<u64>, chosen: Option<u32>, nr: u64) -> Html {
-    let row = match store.state.replies.get(&query(nr)) {
+    let reply = store.state.replies.get(&query(nr));
+    let row = match reply {
         Some(Ok(data)) => row(data, nr),
         _ => None,
+    };
+    let lack = match reply {
+        Some(_) => "its descriptor lies past the end of the image",
+        None => "…",
     };
     let selected = chosen.is_some_and(|chosen| u64::from(chosen) == nr);
     let onclick = {
@@ -155,7 +160,7 @@ fn line(store: &Store, cursor: &UseStateHandle<u64>, chosen: Option<u32>, nr: u6
                     Reply::Groups(rows) => cells(store, &rows[at]),
                     _ => html! {},
                 },
-                None => html! { <><span class="figure" role="gridcell">{ nr }</span><span class="soft" role="gridcell">{ "…" }</span></> },
+                None => html! { <><span class="figure" role="gridcell">{ nr }</span><span class="soft lack" role="gridcell">{ lack }</span></> },
             } }
         </div>
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::worker::protocol::{Reply, VersionRow};
-use fslab_engine::units::{BlockNr, InodeNr};
+use fslab_engine::units::{BlockNr, GroupNr, InodeNr};
 use fslab_engine::view::OwnerInfo;
 
 /// Most rows of a page of a directory.
@@ -23,7 +23,11 @@ impl Session {
         let reply = match query {
             Query::Groups { from, count } => {
                 let to = from.saturating_add(count.min(GROUPS));
-                Reply::Groups(view::group_rows(fs, from..to))
+                let rows = view::group_rows(fs, from..to);
+                if rows.is_empty() {
+                    fs.group(GroupNr(from)).map_err(words)?;
+                }
+                Reply::Groups(rows)
             }
             Query::Dir { inode, from } => {
                 Reply::Dir(view::dir(fs, InodeNr(inode), from, DIR_ROWS).map_err(words)?)

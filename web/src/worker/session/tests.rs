@@ -118,6 +118,23 @@ fn opens_asks_and_scans() {
 }
 
 #[test]
+fn a_group_that_is_not_there_is_said_to_be_none() {
+    // 4 MiB in blocks of 1 KiB, of which a group has 8192: one group.
+    let Some(bytes) = mke2fs(4 << 20, &["-t", "ext4", "-b", "1024"]) else {
+        return;
+    };
+    let mut session = Session::default();
+    open(&mut session, 1, bytes);
+    for from in [1, u32::MAX] {
+        let reply = ask(&mut session, 1, Query::Groups { from, count: 1 });
+        let Some(Err(why)) = reply else {
+            panic!("{reply:?}")
+        };
+        assert!(why.contains("outside the filesystem"), "{why}");
+    }
+}
+
+#[test]
 fn nothing_is_said_under_another_number() {
     let Some(bytes) = mke2fs(2 << 20, &["-t", "ext2"]) else {
         return;
