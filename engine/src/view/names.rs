@@ -32,7 +32,7 @@ pub fn escape(bytes: &[u8]) -> String {
 /// Marks that make text read as something other than its order of characters, or that
 /// begin a new line (U+2028, U+2029).
 fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+    matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
 /// The bytes that [`escape`] made a text of. A backslash that starts no escape stands
@@ -72,6 +72,15 @@ mod tests {
             escape("a\u{2028}b\u{2029}".as_bytes()),
             "a\\xe2\\x80\\xa8b\\xe2\\x80\\xa9"
         );
+    }
+
+    /// Every character of `Bidi_Control` in Unicode's PropList.txt.
+    #[test]
+    fn nothing_turns_the_reading_direction() {
+        let controls = ('\u{202A}'..='\u{202E}').chain('\u{2066}'..='\u{2069}');
+        for c in controls.chain(['\u{061C}', '\u{200E}', '\u{200F}']) {
+            assert!(escape(c.to_string().as_bytes()).is_ascii(), "{c:?}");
+        }
     }
 
     proptest! {
