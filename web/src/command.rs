@@ -150,7 +150,7 @@ impl Command {
                 (Some(block), Some(opened)) => block < opened.summary.blocks.saturating_sub(1),
                 _ => false,
             },
-            Self::Save => open && state.selection.inode.is_some(),
+            Self::Save => open && state.selection.inode.is_some() && !is_saving(state),
             Self::Replay => open,
             Self::Cancel => can_cancel(state),
         }
@@ -180,6 +180,12 @@ impl Command {
             Self::Help => store.act(Action::Help(!state.help)),
         }
     }
+}
+
+/// Whether a file is on its way to the disk; the next waits until it is there.
+fn is_saving(state: &State) -> bool {
+    let saving = state.saving.as_ref();
+    saving.is_some_and(|saving| saving.failed.is_none())
 }
 
 fn can_cancel(state: &State) -> bool {

@@ -312,6 +312,8 @@ impl Engine {
 
     /// Saves a file's contents on the visitor's disk.
     pub fn save(&self, inode: u32, name: String, size: u64) {
+        // A piece of another file that is still on its way would be taken for the first.
+        self.stop_saving();
         let job = Job::new(inode, name, size);
         self.0
             .dispatch
