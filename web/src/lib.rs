@@ -7,6 +7,7 @@
 mod address;
 pub mod app;
 mod command;
+pub mod fault;
 mod format;
 mod input;
 pub mod kinds;
@@ -28,6 +29,7 @@ pub fn start() {
     if let Some(scope) = global.dyn_ref::<web_sys::DedicatedWorkerGlobalScope>() {
         worker::host::serve(scope);
     } else if global.is_instance_of::<web_sys::Window>() {
+        fault::tell_of_panics();
         yew::Renderer::<app::App>::new().render();
     }
 }
