@@ -68,6 +68,17 @@ impl<M: WriteAt> Build<'_, M> {
         Ok(at)
     }
 
+    /// What a search for a free inode leaves behind: the group where it was found first
+    /// gets both of its bitmaps.
+    fn find_inode(&mut self, ino: u32) {
+        let group = (ino - 1) / self.p.inodes_per_group;
+        if let Some(group) = self.groups.get_mut(group as usize)
+            && group.flags.contains(GroupFlags::INODE_UNINIT)
+        {
+            group.flags.remove(GroupFlags::BLOCK_UNINIT);
+        }
+    }
+
     /// Marks an inode as used.
     fn take_inode(&mut self, ino: u32, dir: bool) {
         let per_group = self.p.inodes_per_group;
@@ -132,6 +143,8 @@ impl<M: WriteAt> Build<'_, M> {
         let first = self.p.group_first(0);
         let root = self.alloc(first)?;
         self.take_inode(ROOT, true);
+        // Lost+found's is looked for before the reserved ones are taken.
+        self.find_inode(FIRST_INO);
         for ino in ROOT + 1..FIRST_INO {
             self.take_inode(ino, false);
         }
@@ -163,7 +176,7 @@ impl<M: WriteAt> Build<'_, M> {
             sectors: self.sectors(1),
             flags,
             i_block,
-            plain: false,
+            ..InodeSpec::default()
         };
         self.put(ROOT, &root_spec);
         let (flags, i_block) = self.dir_map(&blocks);
@@ -175,7 +188,8 @@ impl<M: WriteAt> Build<'_, M> {
             sectors: self.sectors(clusters),
             flags,
             i_block,
-            plain: false,
+            was_inline: self.p.features.has_incompat(Incompat::INLINE_DATA),
+            ..InodeSpec::default()
         };
         self.put(FIRST_INO, &lost_spec);
         Ok(())
@@ -190,7 +204,7 @@ impl<M: WriteAt> Build<'_, M> {
                     _ => runs.push((lblk, pblk, 1)),
                 }
             }
-            return (InodeFlags::EXTENTS, files::extent_root(&runs, 0));
+            return (InodeFlags::EXTENTS, files::extent_root(&runs, None));
         }
         let mut i_block = [0; 60];
         for (slot, &block) in i_block.chunks_exact_mut(4).zip(blocks) {
@@ -207,9 +221,12 @@ impl<M: WriteAt> Build<'_, M> {
         let names: [(u32, &[u8]); 3] = [(ROOT, b"."), (ROOT, b".."), (FIRST_INO, b"lost+found")];
         let block = files::dir_block(size, &names, typed, seeds[0]);
         self.write_block(root, &block)?;
-        let names: [(u32, &[u8]); 2] = [(FIRST_INO, b"."), (ROOT, b"..")];
+        // With inline_data it began in the inode, with an empty entry after "..".
+        let inline = self.p.features.has_incompat(Incompat::INLINE_DATA);
+        let names: [(u32, &[u8]); 3] = [(FIRST_INO, b"."), (ROOT, b".."), (0, b"")];
+        let first = if inline { &names[..] } else { &names[..2] };
         for (i, &at) in lost.iter().enumerate() {
-            let names = if i == 0 { &names[..] } else { &[] };
+            let names = if i == 0 { first } else { &[] };
             let block = files::dir_block(size, names, typed, seeds[1]);
             self.write_block(at, &block)?;
         }
@@ -334,7 +351,7 @@ impl<M: WriteAt> Build<'_, M> {
         let failed = MkfsError::NoSpace("while trying to create journal");
         let most = 32768 - 32768 % self.p.ratio;
         let (mut runs, mut clusters) = (Vec::new(), 0);
-        let (mut lblk, mut goal) = (0, goal);
+        let (mut lblk, mut goal, mut leaf) = (0, goal, None);
         while lblk < len {
             let want = (len - lblk).min(most);
             let run = self.space.alloc_run(goal, want);
@@ -342,25 +359,26 @@ impl<M: WriteAt> Build<'_, M> {
             self.touch(at, n);
             runs.push((lblk, at, n));
             clusters += n.div_ceil(self.p.ratio);
+            // The fifth no longer fits into the inode: all move to a leaf, which mke2fs
+            // wants in the block before the first run.
+            if runs.len() == 5 {
+                leaf = Some(self.alloc(runs[0].1.saturating_sub(1))?);
+                clusters += 1;
+            }
             lblk += n;
             goal = at + n;
         }
         let first = runs.first().map_or(0, |r| r.1);
-        let mut depth = 0;
-        let mut root = runs.clone();
-        if runs.len() > 4 {
-            let leaf = self.alloc(runs[3].1)?;
-            clusters += 1;
+        if let Some(leaf) = leaf {
             let seed = self.has_csum().then(|| self.inode_seed(ino));
             let block = files::extent_leaf(self.p.block_size, &runs, seed).ok_or(failed)?;
             self.write_block(leaf, &block)?;
-            (depth, root) = (1, vec![(0, leaf, 0)]);
         }
         Ok(Mapped {
             first,
             clusters,
             flags: InodeFlags::EXTENTS,
-            i_block: files::extent_root(&root, depth),
+            i_block: files::extent_root(&runs, leaf),
         })
     }
 
@@ -414,6 +432,7 @@ impl<M: WriteAt> Build<'_, M> {
         };
         let len = len.next_multiple_of(self.p.ratio);
         let ino = FIRST_INO + 1;
+        self.find_inode(ino);
         self.take_inode(ino, false);
         self.orphan_file = ino;
         let mapped = if self.extents() {
@@ -442,7 +461,7 @@ impl<M: WriteAt> Build<'_, M> {
                 first: 0,
                 clusters,
                 flags: InodeFlags::EXTENTS,
-                i_block: files::extent_root(&blocks, 0),
+                i_block: files::extent_root(&blocks, None),
             }
         } else {
             let mut map = files::BlockTree::new(self.p.block_size);

@@ -3,8 +3,11 @@
 use crate::ext4::checksum;
 use crate::ext4::layout::{
     Bytes, DIR_TAIL_TYPE, DirEntryHead, DirTail, EXTENT_MAGIC, ExtentHeader, ExtentIndex,
-    ExtentLeaf, Inode, InodeFlags, JOURNAL_MAGIC, JournalSuperblock,
+    ExtentLeaf, Inode, InodeFlags, JOURNAL_MAGIC, JournalSuperblock, XATTR_MAGIC,
 };
+
+/// Where attributes in an inode begin: past its 128 bytes and 32 of extra fields.
+const XATTRS: usize = 160;
 
 /// A file's map, and what it costs.
 pub(super) struct Mapped {
@@ -27,6 +30,8 @@ pub(super) struct InodeSpec {
     pub(super) i_block: [u8; 60],
     /// Without the fields past byte 128.
     pub(super) plain: bool,
+    /// The head of attributes in the inode stays where its contents were moved out.
+    pub(super) was_inline: bool,
 }
 
 impl Default for InodeSpec {
@@ -40,6 +45,7 @@ impl Default for InodeSpec {
             flags: InodeFlags::empty(),
             i_block: [0; 60],
             plain: false,
+            was_inline: false,
         }
     }
 }
@@ -67,6 +73,11 @@ impl InodeSpec {
             inode.set_i_extra_isize(32);
             inode.set_i_crtime(now);
         }
+        if self.was_inline
+            && let Some(magic) = bytes.get_mut(XATTRS..XATTRS + 4)
+        {
+            magic.copy_from_slice(&XATTR_MAGIC.to_le_bytes());
+        }
         bytes
     }
 }
@@ -92,7 +103,7 @@ pub(super) fn dir_block(
         head.set_inode(*ino);
         head.set_rec_len(rec_len(len));
         head.set_name_len(name.len() as u8);
-        head.set_file_type(if typed { 2 } else { 0 });
+        head.set_file_type(if typed && *ino != 0 { 2 } else { 0 });
         block[at + 8..at + 8 + name.len()].copy_from_slice(name);
         at += len;
     }
@@ -132,19 +143,22 @@ fn put_extents(node: &mut [u8], runs: &[(u64, u64, u64)]) {
     }
 }
 
-/// The root of an extent tree: at most four runs (first block of the file, block, length),
-/// or, at depth 1, the leaf at the first run's block.
-pub(super) fn extent_root(runs: &[(u64, u64, u64)], depth: u16) -> [u8; 60] {
+/// The root of an extent tree of runs (first block of the file, block, length), or the
+/// entry for the leaf that holds them.
+pub(super) fn extent_root(runs: &[(u64, u64, u64)], leaf: Option<u64>) -> [u8; 60] {
     let mut root = [0; 60];
-    put_header(&mut root, runs.len().min(4), 4, depth);
-    if depth == 0 {
-        put_extents(&mut root, runs);
-    } else if let Some(&(lblk, leaf, _)) = runs.first() {
-        let mut index = ExtentIndex(&mut root[12..24]);
-        index.set_ei_block(lblk as u32);
-        index.set_ei_leaf_lo((leaf & 0xFFFF_FFFF) as u32);
-        index.set_ei_leaf_hi((leaf >> 32) as u16);
-    }
+    put_extents(&mut root, runs);
+    let Some(leaf) = leaf else {
+        put_header(&mut root, runs.len().min(4), 4, 0);
+        return root;
+    };
+    // What stood in the other three places before it moved to the leaf stays there.
+    put_header(&mut root, 1, 4, 1);
+    root[12..24].fill(0);
+    let mut index = ExtentIndex(&mut root[12..24]);
+    index.set_ei_block(runs.first().map_or(0, |r| r.0) as u32);
+    index.set_ei_leaf_lo((leaf & 0xFFFF_FFFF) as u32);
+    index.set_ei_leaf_hi((leaf >> 32) as u16);
     root
 }
 

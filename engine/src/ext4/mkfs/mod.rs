@@ -1,8 +1,13 @@
 //! Making a filesystem: every block where mke2fs 1.47 puts it.
 
+mod ask;
 mod build;
 mod features;
 mod files;
+mod geometry;
+mod inode_count;
+mod journal_size;
+mod lay_out;
 mod options;
 mod plan;
 mod profile;

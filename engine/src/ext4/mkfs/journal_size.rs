@@ -1,0 +1,79 @@
+//! How long the journal is.
+
+use super::options::{JournalOptions, MkfsError};
+use super::plan::Plan;
+use crate::ext4::layout::Compat;
+
+/// Blocks of the journal by the size of the filesystem; `None` where it is too small for
+/// one.
+fn default_journal(blocks: u64) -> Option<u64> {
+    let steps: [(u64, u64); 7] = [
+        (32768, 1024),
+        (256 << 10, 4096),
+        (512 << 10, 8192),
+        (4096 << 10, 16384),
+        (8192 << 10, 32768),
+        (16384 << 10, 65536),
+        (32768 << 10, 131_072),
+    ];
+    if blocks < 2048 {
+        return None;
+    }
+    let step = steps.iter().find(|(below, _)| blocks < *below);
+    Some(step.map_or(262_144, |s| s.1))
+}
+
+pub(super) fn journal_size(
+    o: &JournalOptions,
+    p: &mut Plan,
+) -> Result<Option<(u64, u64)>, MkfsError> {
+    if !p.features.has_compat(Compat::HAS_JOURNAL) {
+        return Ok(None);
+    }
+    let kilobytes = u64::from(p.block_size / 1024);
+    let fast = p.features.has_compat(Compat::FAST_COMMIT);
+    let default = default_journal(p.blocks);
+    let asked = o.megabytes.is_some() || (fast && o.fast_commit_kilobytes.is_some());
+    if !asked {
+        // A filesystem too small for a journal is made without one.
+        let Some(n) = default else {
+            p.features.compat.remove(Compat::HAS_JOURNAL);
+            return Ok(None);
+        };
+        return Ok(Some((n, if fast { n / 64 } else { 0 })));
+    }
+    let main = match o.megabytes {
+        Some(n) => n.saturating_mul(1024) / kilobytes,
+        None => default.unwrap_or(0),
+    };
+    let fc = match o.fast_commit_kilobytes {
+        _ if !fast => 0,
+        Some(n) => n / kilobytes,
+        None => default.map_or(main / 64, |n| n / 64),
+    };
+    let blocks = main + fc;
+    if !(1024..=10_240_000).contains(&blocks) {
+        return Err(MkfsError::JournalRange { blocks });
+    }
+    if blocks > p.free_at_first() / 2 {
+        return Err(MkfsError::JournalTooBig);
+    }
+    Ok(Some((main, fc)))
+}
+
+impl Plan {
+    /// Free blocks as mke2fs counts them before anything is placed.
+    fn free_at_first(&self) -> u64 {
+        (0..self.groups)
+            .map(|g| {
+                let heads = self.heads(g).iter().map(|(_, n)| n).sum::<u64>();
+                let tables = if self.log_flex > 0 {
+                    0
+                } else {
+                    2 + self.itable_blocks
+                };
+                (self.group_end(g) - self.group_first(g)).saturating_sub(heads + tables)
+            })
+            .sum()
+    }
+}

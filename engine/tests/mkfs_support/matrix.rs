@@ -1,0 +1,118 @@
+//! The option sets that are compared.
+
+use super::Row;
+
+/// A row: options, words of `-E`, size.
+const fn row(options: &'static str, extended: &'static str, size: &'static str) -> Row {
+    Row {
+        options,
+        extended,
+        size,
+    }
+}
+
+pub const MATRIX: &[Row] = &[
+    row("-t ext2", "", "2M"),
+    row("-t ext2", "", "64M"),
+    row("-t ext2", "", "600M"),
+    row("-t ext2 -b 4096", "", "64M"),
+    row("-t ext2 -b 2048 -I 128", "", "100M"),
+    row("-t ext2 -r 0", "", "64M"),
+    row("-t ext2 -b 1024", "stride=16,stripe-width=64", "100M"),
+    row("-t ext3", "", "64M"),
+    row("-t ext3 -b 4096", "", "600M"),
+    row("-t ext3 -J size=8", "", "100M"),
+    row("-t ext4", "", "8M"),
+    row("-t ext4", "", "64M"),
+    row("-t ext4", "", "600M"),
+    row("-t ext4 -b 1024", "", "200M"),
+    row("-t ext4 -b 2048", "", "200M"),
+    row("-t ext4 -b 4096", "", "64M"),
+    row("-t ext4 -b 8192", "", "500M"),
+    row("-t ext4 -b 65536", "", "1G"),
+    row("-t ext4 -G 1", "", "300M"),
+    row("-t ext4 -G 4", "", "300M"),
+    row("-t ext4 -G 64 -b 1024", "", "300M"),
+    row("-t ext4 -g 4096", "", "300M"),
+    row("-t ext4 -N 5000", "", "300M"),
+    row("-t ext4 -N 100000", "", "300M"),
+    row("-t ext4 -i 65536", "", "300M"),
+    row("-t ext4 -I 128", "", "300M"),
+    row("-t ext4 -I 512", "", "300M"),
+    row("-t ext4 -T largefile", "", "600M"),
+    row("-t ext4 -T news", "", "600M"),
+    row("-t ext4 -J size=16", "", "300M"),
+    row("-t ext4 -J size=16,location=100", "", "300M"),
+    row("-t ext4 -b 1024 -J size=16,location=0", "", "300M"),
+    row("-t ext4 -O ^has_journal", "", "300M"),
+    row("-t ext4 -O ^flex_bg", "", "300M"),
+    row("-t ext4 -O ^metadata_csum,uninit_bg", "", "300M"),
+    row("-t ext4 -O ^metadata_csum,uninit_bg,^flex_bg", "", "300M"),
+    row("-t ext4 -O ^metadata_csum", "", "300M"),
+    row("-t ext4 -O ^64bit", "", "300M"),
+    row("-t ext4 -O ^extent,^64bit", "", "300M"),
+    row("-t ext4 -O ^resize_inode", "", "300M"),
+    row("-t ext4 -O meta_bg,^resize_inode", "", "300M"),
+    row("-t ext4 -b 1024 -O meta_bg,^resize_inode", "", "300M"),
+    row("-t ext4 -O sparse_super2", "", "300M"),
+    row(
+        "-t ext4 -b 1024 -O sparse_super2",
+        "num_backup_sb=1",
+        "300M",
+    ),
+    row("-t ext4 -O ^sparse_super,^resize_inode", "", "300M"),
+    row("-t ext4 -O bigalloc", "", "300M"),
+    row("-t ext4 -O bigalloc -C 16384", "", "600M"),
+    row(
+        "-t ext4 -O metadata_csum_seed,ea_inode,large_dir",
+        "",
+        "100M",
+    ),
+    row("-t ext4 -O encrypt,casefold,verity,project", "", "100M"),
+    row("-t ext4 -O fast_commit", "", "300M"),
+    row("-t ext4 -O orphan_file", "", "300M"),
+    row("-t ext4 -O mmp", "", "100M"),
+    row(
+        "-t ext4 -L label -M /mnt -m 1 -e remount-ro",
+        "root_owner=1000:100000",
+        "64M",
+    ),
+    row("-t ext4", "test_fs", "64M"),
+    row("-t ext4 -I 1024 -O inline_data", "", "100M"),
+    row("-t ext4", "stride=16,stripe-width=64", "300M"),
+    row("-t ext4", "lazy_itable_init=0", "300M"),
+    row("-t ext4", "packed_meta_blocks=1", "300M"),
+    row("-t ext4", "resize=4000000", "300M"),
+    row("-t ext4 -O inline_data", "", "100M"),
+    row("-t ext4 -b 1024 -O inline_data,^extent,^64bit", "", "100M"),
+    row("-t ext4 -O ^has_journal,^flex_bg", "stride=16", "300M"),
+    row("-t ext3 -O flex_bg", "", "300M"),
+    row(
+        "-t ext4 -O bigalloc,^resize_inode -b 1024 -C 4096",
+        "",
+        "300M",
+    ),
+    row("-t ext4 -N 12", "", "300M"),
+];
+
+/// Too long to be read byte by byte: compared by what dumpe2fs and debugfs say.
+pub const LARGE: &[Row] = &[
+    row("-t ext3", "", "10G"),
+    row("-t ext4", "", "10G"),
+    row("-t ext4 -b 1024", "", "40G"),
+    row("-t ext4 -O ^flex_bg,bigalloc", "", "200G"),
+    row("-t ext4", "", "1T"),
+    row("-t ext4 -J size=1000,location=5000000", "", "100G"),
+    row(
+        "-t ext4 -O bigalloc -J size=1000,location=5000000",
+        "",
+        "100G",
+    ),
+    row("-t ext4 -b 1024 -G 256 -J size=64,location=1", "", "20G"),
+    row("-t ext4 -O ^flex_bg -J size=512", "", "30G"),
+    row(
+        "-t ext4 -O ^has_journal,^64bit,^metadata_csum,uninit_bg -G 512",
+        "",
+        "70G",
+    ),
+];
