@@ -82,12 +82,21 @@ impl Default for Limits {
     }
 }
 
+/// How much of it is there all the same.
+fn readable(produced: u64) -> String {
+    match produced {
+        0 => "nothing that it holds can be read".into(),
+        n => format!("the first {n} bytes that it holds can be read"),
+    }
+}
+
 /// Why expanding stopped before the end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
     /// The input ends too early.
     #[error(
-        "the {format} data ends at byte {at} of the file, before it is complete; the first {produced} bytes that it holds can be read"
+        "the {format} data ends at byte {at} of the file, before it is complete; {}",
+        readable(*.produced)
     )]
     Truncated {
         /// The container.
@@ -99,7 +108,8 @@ pub enum ExpandError {
     },
     /// The input is not what the format demands.
     #[error(
-        "the {format} data is damaged at byte {at} of the file ({reason}); the first {produced} bytes that it holds can be read"
+        "the {format} data is damaged at byte {at} of the file ({reason}); {}",
+        readable(*.produced)
     )]
     Corrupt {
         /// The container.
@@ -113,7 +123,8 @@ pub enum ExpandError {
     },
     /// A decompression bomb, by length.
     #[error(
-        "the {format} data expands to more than the limit of {limit} bytes (reached at byte {at} of the file); the first {produced} bytes that it holds can be read"
+        "the {format} data expands to more than the limit of {limit} bytes (reached at byte {at} of the file); {}",
+        readable(*.produced)
     )]
     TooLong {
         /// The container.
@@ -127,7 +138,8 @@ pub enum ExpandError {
     },
     /// A decompression bomb, by memory.
     #[error(
-        "the {format} data expands to more than the limit of {limit} bytes that are not zero (reached at byte {at} of the file); the first {produced} bytes that it holds can be read"
+        "the {format} data expands to more than the limit of {limit} bytes that are not zero (reached at byte {at} of the file); {}",
+        readable(*.produced)
     )]
     TooMuchData {
         /// The container.
@@ -141,7 +153,8 @@ pub enum ExpandError {
     },
     /// The system gave no more memory.
     #[error(
-        "there is not enough memory to expand the {format} data further (at byte {at} of the file); the first {produced} bytes that it holds can be read"
+        "there is not enough memory to expand the {format} data further (at byte {at} of the file); {}",
+        readable(*.produced)
     )]
     OutOfMemory {
         /// The container.

@@ -110,7 +110,7 @@ impl Session {
         }
         let identity = image::identify(&base);
         if !matches!(identity.kind, Kind::Ext | Kind::Unknown | Kind::Zeros) {
-            return vec![self.refused(identity.sentence, None)];
+            return vec![self.refused(identity.sentence, self.what_lacks(None))];
         }
         match Fs::open(medium) {
             Ok(fs) => vec![self.is_open(fs, notes)],
@@ -142,11 +142,20 @@ impl Session {
     fn not_ext(&self, identity: &Identity, why: &str) -> Say {
         if identity.kind == Kind::Ext {
             let advice = "No sound backup of the superblock was found either.";
-            return self.refused(sentence(why), Some(advice.into()));
+            return self.refused(sentence(why), self.what_lacks(Some(advice.into())));
         }
         let advice = (identity.kind == Kind::Unknown)
             .then(|| format!("As ext4 it cannot be opened: {why}."));
-        self.refused(identity.sentence.clone(), advice)
+        self.refused(identity.sentence.clone(), self.what_lacks(advice))
+    }
+
+    /// What could not be unpacked, before what else there is to say: it may be why nothing
+    /// is known in the rest.
+    fn what_lacks(&self, advice: Option<String>) -> Option<String> {
+        let problems = self.opened.iter().flat_map(|opened| &opened.problems);
+        let words = problems.map(|problem| sentence(&problem.to_string()) + ".");
+        let all: Vec<String> = words.chain(advice).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     fn refused(&self, message: String, advice: Option<String>) -> Say {

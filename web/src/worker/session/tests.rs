@@ -206,6 +206,25 @@ fn bad_files_are_refused_in_a_sentence() {
 }
 
 #[test]
+fn a_refusal_tells_what_could_not_be_unpacked() {
+    use std::io::Write as _;
+    // Noise, which does not pack: half of the packed bytes are about half of it.
+    let noise: Vec<u8> = (1..=1_000_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&noise).unwrap();
+    let mut packed = gzip.finish().unwrap();
+    packed.truncate(packed.len() / 2);
+    let answers = open(&mut Session::default(), 1, packed);
+    let Some(Answer::Refused { advice, .. }) = answers.last() else {
+        panic!("{answers:?}");
+    };
+    let advice = advice.as_deref().unwrap_or_default();
+    assert!(advice.contains("The gzip data ends at byte"), "{advice}");
+}
+
+#[test]
 fn a_cut_image_opens_and_its_end_is_unknown() {
     let Some(mut bytes) = mke2fs(4 << 20, &["-t", "ext4", "-b", "1024"]) else {
         return;
