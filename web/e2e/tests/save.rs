@@ -19,7 +19,12 @@ async fn a_saved_file_has_the_bytes_that_were_written() -> Result<()> {
         .collect();
     contents[1_000_000..3_000_000].fill(0);
     let wanted = contents.clone();
-    let fill = |at: &std::path::Path| Ok(std::fs::write(at.join("data.bin"), contents)?);
+    // Text without an extension, to which a browser might add one.
+    let notes = b"some notes\n";
+    let fill = |at: &std::path::Path| {
+        std::fs::write(at.join("notes"), notes)?;
+        Ok(std::fs::write(at.join("data.bin"), contents)?)
+    };
     if filled(&folder, &image, fill)?.is_none() {
         return Ok(());
     }
@@ -40,6 +45,11 @@ async fn a_saved_file_has_the_bytes_that_were_written() -> Result<()> {
             saved == wanted,
             "The saved file differs from the one that was written."
         );
+        find(page, "/notes").await?;
+        wait_for_text_in(page, "#selection", "of 11 bytes").await?;
+        page.click("button", "Save…").await?;
+        let saved = downloaded(&downloads.join("notes"), notes.len() as u64).await?;
+        ensure!(saved == notes, "The notes differ from those written.");
         Ok(())
     })
     .await

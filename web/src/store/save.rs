@@ -2,7 +2,7 @@
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::{Blob, HtmlAnchorElement, Url};
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 
 use crate::worker::protocol::Query;
 
@@ -92,7 +92,10 @@ impl Job {
 }
 
 fn download(pieces: &Array, name: &str) -> Result<(), JsValue> {
-    let blob = Blob::new_with_blob_sequence(pieces)?;
+    // Without a type, Chromium looks at the bytes and saves "services" as "services.txt".
+    let options = BlobPropertyBag::new();
+    options.set_type("application/octet-stream");
+    let blob = Blob::new_with_blob_sequence_and_options(pieces, &options)?;
     let address = Url::create_object_url_with_blob(&blob)?;
     let document = gloo::utils::document();
     let anchor: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
