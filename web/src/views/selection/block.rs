@@ -73,8 +73,8 @@ fn facts(store: &Store, view: &BlockView, owner: Option<u32>) -> Html {
                 })) }
             }
             if let Some(run) = run.filter(|run| run.len > 1) {
-                { pair("In a run of", format!("{}, block {} of it", format::count(run.len.into(), "block"),
-                    format::grouped(view.nr.saturating_sub(run.start) + 1))) }
+                { pair("In a run", format!("of {}, {} to {}", format::count(run.len.into(), "block"),
+                    format::grouped(run.start), format::grouped(run.start.saturating_add(u64::from(run.len) - 1)))) }
             }
             { pair("First byte", format!("{} of the filesystem", format::grouped(place))) }
             if view.checksum_ok.is_some() { { pair("Checksum", checksum(view.checksum_ok)) } }
