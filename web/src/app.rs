@@ -63,7 +63,8 @@ fn Banners() -> Html {
         return html! {
             <div class="banner" role="note">
                 <p>
-                    { "This is a small sample. Drop an image of your own, of any size: it never leaves this machine" }
+                    { "This is a small sample: choose a file or a block to see what it is made of. \
+                       Or drop an image of your own, of any size: it never leaves this machine" }
                 </p>
                 <button type="button" onclick={close}>{ "Dismiss" }</button>
             </div>
