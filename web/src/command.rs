@@ -90,7 +90,7 @@ impl Command {
             Self::Replay => "Show the image as a mount would leave it after replaying the journal",
             Self::AllKinds => "Show every kind of block in the map again",
             Self::Cancel => "Stop the scan, the expansion or the save",
-            Self::Help => "Show this list",
+            Self::Help => "Every command and its key",
         }
     }
 
@@ -254,7 +254,7 @@ impl View {
             Self::Overview => "The map, the tree of the chosen file’s blocks, and the groups",
             Self::Map => "The block map at full size",
             Self::Tree => "The tree that leads from the chosen file to its blocks",
-            Self::Groups => "Every block group in a row",
+            Self::Groups => "A row for each block group",
             Self::Journal => "Transactions and their blocks",
             Self::Problems => "What is wrong, and where",
             Self::Superblock => "Every field of the superblock",

@@ -32,6 +32,15 @@ pub fn bytes(n: u64) -> String {
     format!("{digits} {}", UNITS[unit])
 }
 
+/// A text with the thousands of its numbers apart; a number is a word that is all digits.
+pub fn numbers(text: &str) -> String {
+    let word = |word: &str| match word.parse() {
+        Ok(n) => grouped(n),
+        Err(_) => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// "1 block", "2 blocks".
 pub fn count(n: u64, one: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
@@ -68,6 +77,7 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(999), "999");
+        assert_eq!(numbers("xz: 20920 bytes hold 1"), "xz: 20,920 bytes hold 1");
         assert_eq!(bytes(67_108_864), "64 MiB");
         assert_eq!(bytes(1_610_612_736), "1.5 GiB");
         assert_eq!(bytes(1023), "1023 B");

@@ -8,7 +8,7 @@ use super::selection::SelectionColumn;
 use super::stage::{More, Stage};
 use super::start::Start;
 use crate::format;
-use crate::store::{Action, Focus, Pane, use_store};
+use crate::store::{Action, Focus, Pane, View, use_store};
 
 /// The room.
 #[component]
@@ -35,12 +35,19 @@ pub fn Explore() -> Html {
     }
 }
 
-const PANES: [(Pane, &str); 4] = [
-    (Pane::Stage, "Map"),
-    (Pane::Files, "Files"),
-    (Pane::Selection, "Selection"),
-    (Pane::More, "More"),
-];
+const PANES: [Pane; 4] = [Pane::Stage, Pane::Files, Pane::Selection, Pane::More];
+
+/// A part's name; the stage has that of the picture on it.
+fn pane_name(pane: Pane, view: View) -> &'static str {
+    match pane {
+        // The overview has room for nothing but the map.
+        Pane::Stage if view == View::Overview => View::Map.name(),
+        Pane::Stage => view.name(),
+        Pane::Files => "Files",
+        Pane::Selection => "Selection",
+        Pane::More => "More",
+    }
+}
 
 fn pane_class(pane: Pane) -> &'static str {
     match pane {
@@ -55,11 +62,12 @@ fn pane_class(pane: Pane) -> &'static str {
 #[component]
 fn Panes() -> Html {
     let store = use_store();
-    let button = |(pane, name): (Pane, &'static str)| {
+    let view = store.state.view;
+    let button = |pane: Pane| {
         let (to, on) = (store.clone(), store.state.pane == pane);
         let onclick = Callback::from(move |_| to.act(Action::Pane(pane)));
         html! {
-            <button type="button" aria-current={on.then_some("true")} {onclick}>{ name }</button>
+            <button type="button" aria-current={on.then_some("true")} {onclick}>{ pane_name(pane, view) }</button>
         }
     };
     html! { <nav class="panes" aria-label="Parts of the room">{ for PANES.into_iter().map(button) }</nav> }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use fslab_engine::view::GroupRow;
 use yew::prelude::*;
 
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use super::notes::{block_link, mark};
 use crate::format;
-use crate::store::{Data, Selection, Store, use_store};
+use crate::store::{Data, Opened, Selection, Store, use_store};
 use crate::worker::protocol::{Query, Reply};
 
 /// Height of a row in CSS pixels.
@@ -63,30 +63,41 @@ pub fn Groups() -> Html {
     }
     html! {
         <section class="picture groups" aria-label="Groups">
-            <h2>{ "Groups" }<span>{ note(&opened) }</span></h2>
-            <div class="grid-scroll">
-                <div class="grid">
-                    { head() }
-                    <Lines {count} height={HEIGHT} {line} {onrange} {onkeydown} role="grid" label="Groups"
-                        rowcount={count.to_string()} reveal={*cursor}
-                        active={format!("group-{}", *cursor)} />
-                </div>
+            <h2>{ "Groups" }{ note(&opened) }</h2>
+            <div class="grid" style={digits(&opened)}>
+                { head() }
+                <Lines {count} height={lines::height(HEIGHT)} {line} {onrange} {onkeydown} role="grid"
+                    label="Groups" rowcount={count.to_string()} reveal={*cursor}
+                    active={format!("group-{}", *cursor)} />
             </div>
         </section>
     }
 }
 
-fn note(opened: &crate::store::Opened) -> String {
+fn note(opened: &Opened) -> Html {
     let s = &opened.summary;
-    let mut words = format!(
-        "{} of up to {} blocks",
-        format::count(s.groups.into(), "group"),
-        format::grouped(s.blocks_per_group.into())
-    );
-    if s.flex_groups > 1 {
-        words += &format!(", flex groups of {}", s.flex_groups);
+    let most = format::grouped(s.blocks_per_group.into());
+    html! {
+        <span>
+            { format::count(s.groups.into(), "group") }
+            <span class="few">{ format!(" of up to {most} blocks") }</span>
+            if s.flex_groups > 1 {
+                <span class="some">{ format!(", flex groups of {}", s.flex_groups) }</span>
+            }
+        </span>
     }
-    words
+}
+
+/// How wide numbers of blocks can be: of all, and of a group's. Every row is a grid of its
+/// own, so that the columns cannot learn it from one another.
+fn digits(opened: &Opened) -> String {
+    let s = &opened.summary;
+    let wide = |n: u64| format::grouped(n).len();
+    format!(
+        "--digits:{};--few-digits:{}",
+        wide(s.blocks),
+        wide(s.blocks_per_group.into())
+    )
 }
 
 /// The chosen group, or that of the chosen block.
@@ -115,20 +126,22 @@ fn fetch(store: &Store, first: u64, last: u64) {
     }
 }
 
+/// The columns. Where there is less room, only those of `few`, `some` or `many` are shown:
+/// a group's selection tells the rest.
 fn head() -> Html {
     html! {
         <div class="grid-head" aria-hidden="true">
             <span class="figure">{ "Group" }</span>
             <span class="figure">{ "First block" }</span>
-            <span class="figure">{ "Blocks" }</span>
+            <span class="figure some">{ "Blocks" }</span>
             <span class="figure">{ "Free" }</span>
-            <span></span>
-            <span class="figure">{ "Free inodes" }</span>
-            <span class="figure">{ "Dirs" }</span>
-            <span class="figure">{ "Block bitmap" }</span>
-            <span class="figure">{ "Inode bitmap" }</span>
-            <span class="figure">{ "Inode table" }</span>
-            <span>{ "Flags" }</span>
+            <span>{ "Used" }</span>
+            <span class="figure few">{ "Free inodes" }</span>
+            <span class="figure some">{ "Dirs" }</span>
+            <span class="figure many">{ "Block bitmap" }</span>
+            <span class="figure many">{ "Inode bitmap" }</span>
+            <span class="figure many">{ "Inode table" }</span>
+            <span class="all">{ "Flags" }</span>
         </div>
     }
 }
@@ -191,17 +204,17 @@ fn cells(store: &Store, row: &GroupRow) -> Html {
         <>
             <span class="figure strong" role="gridcell">{ info.nr.0 }{ checked(info.checksum_ok) }</span>
             <span class="figure" role="gridcell">{ block_link(store, info.start.0) }</span>
-            <span class="figure" role="gridcell">{ format::grouped(info.len.into()) }</span>
+            <span class="figure some" role="gridcell">{ format::grouped(info.len.into()) }</span>
             <span class="figure" role="gridcell">{ format::grouped(free) }</span>
             <span class="fill" role="gridcell" aria-label={format!("{:.0} % used", used * 100.0)}>
                 <i style={format!("width:{:.1}%", used * 100.0)} />
             </span>
-            <span class="figure" role="gridcell">{ format::grouped(info.free_inodes.into()) }</span>
-            <span class="figure" role="gridcell">{ format::grouped(info.used_dirs.into()) }</span>
-            <span class="figure" role="gridcell">{ block_link(store, info.block_bitmap.0) }{ checked(row.block_bitmap_ok) }</span>
-            <span class="figure" role="gridcell">{ block_link(store, info.inode_bitmap.0) }{ checked(row.inode_bitmap_ok) }</span>
-            <span class="figure" role="gridcell">{ block_link(store, info.inode_table.0) }</span>
-            <span class="soft flags" role="gridcell" title={flags.join(", ")}>{ flags.join(", ") }</span>
+            <span class="figure few" role="gridcell">{ format::grouped(info.free_inodes.into()) }</span>
+            <span class="figure some" role="gridcell">{ format::grouped(info.used_dirs.into()) }</span>
+            <span class="figure many" role="gridcell">{ block_link(store, info.block_bitmap.0) }{ checked(row.block_bitmap_ok) }</span>
+            <span class="figure many" role="gridcell">{ block_link(store, info.inode_bitmap.0) }{ checked(row.inode_bitmap_ok) }</span>
+            <span class="figure many" role="gridcell">{ block_link(store, info.inode_table.0) }</span>
+            <span class="soft flags all" role="gridcell" title={flags.join(", ")}>{ flags.join(", ") }</span>
         </>
     }
 }

@@ -151,13 +151,8 @@ fn Ring(props: &Props) -> Html {
         let width = (row.total_blocks as f64 / all * 100.0).max(0.2);
         // What goes on at the ring's start.
         let over = (left + width - 100.0).max(0.0);
-        let class = match row.state {
-            TransactionState::Replay => "ring-live",
-            TransactionState::History => "ring-old",
-            TransactionState::HistoryTorn => "ring-old torn",
-            _ => "ring-torn",
-        };
-        let title = format!("Transaction {}, {}", row.sequence, row.words);
+        let class = class(row.state);
+        let title = format!("Transaction {}, {}", row.sequence, words(row));
         html! {
             <>
                 <rect {class} x={format!("{left}%")} width={format!("{}%", width - over)} y="0" height="16">
@@ -175,20 +170,53 @@ fn Ring(props: &Props) -> Html {
                 format::count(view.transactions.total, "transaction"),
                 format::grouped(view.history.total),
             )}>
+                <defs>
+                    <pattern id="torn" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                        <rect class="torn-line" width="2" height="4" />
+                    </pattern>
+                </defs>
                 <rect class="ring-ground" width="100%" height="16" />
                 { for view.history.rows.iter().map(piece) }
                 { for view.transactions.rows.iter().map(piece) }
             </svg>
             <figcaption class="soft">
-                <span>{ format!("journal block {}", view.first) }</span>
-                <span class="keys">
-                    <i class="ring-live" />{ "to replay" }
-                    <i class="ring-old" />{ "left over" }
-                    <i class="ring-torn" />{ "does not count" }
-                </span>
+                <span>{ format!("Journal block {}", view.first) }</span>
+                <span class="keys">{ for keys(view) }</span>
                 <span>{ format::grouped(view.last.saturating_sub(1).into()) }</span>
             </figcaption>
         </figure>
+    }
+}
+
+/// How a transaction is drawn, in the ring and before its row.
+fn class(state: TransactionState) -> &'static str {
+    match state {
+        TransactionState::Replay => "ring-live",
+        TransactionState::History => "ring-old",
+        TransactionState::HistoryTorn => "ring-old torn",
+        _ => "ring-torn",
+    }
+}
+
+/// What the colours mean, of those that there are.
+fn keys(view: &JournalView) -> impl Iterator<Item = Html> {
+    let rows = || view.transactions.rows.iter().chain(&view.history.rows);
+    let has = move |wanted: &str| rows().any(|row| class(row.state).starts_with(wanted));
+    [
+        ("ring-live", "To replay"),
+        ("ring-old", "Left over"),
+        ("ring-torn", "Does not count"),
+    ]
+    .into_iter()
+    .filter(move |&(class, _)| has(class))
+    .map(|(class, words)| html! { <span><i class={classes!(class, "key")} />{ words }</span> })
+}
+
+/// What became of a transaction, in the words of the legend.
+fn words(row: &TransactionRow) -> String {
+    match row.words.strip_prefix("history") {
+        Some(rest) => format!("left over{rest}"),
+        None => row.words.clone(),
     }
 }
 
@@ -232,9 +260,9 @@ fn transaction(store: &Store, row: &TransactionRow, open: &Opened) -> Html {
         <li class={classes!(live.then_some("live"), chosen.then_some("selected"))}>
             <button type="button" class="transaction" aria-expanded={is_open.to_string()} onclick={toggle}>
                 <span class="twist" aria-hidden="true">{ if is_open { "▾" } else { "▸" } }</span>
-                <span class={if live { "ring-live key" } else { "ring-old key" }} aria-hidden="true" />
+                <span class={classes!(class(row.state), "key")} aria-hidden="true" />
                 <span class="strong figure">{ row.sequence }</span>
-                <span>{ &row.words }</span>
+                <span>{ words(row) }</span>
                 <span class="soft">{ format::count(row.total_blocks, "block") }</span>
                 if row.total_revoked > 0 {
                     <span class="soft">{ format!("revokes {}", format::grouped(row.total_revoked)) }</span>
@@ -252,7 +280,7 @@ fn blocks(store: &Store, row: &TransactionRow) -> Html {
         .saturating_sub(row.blocks.len().min(SHOWN) as u64);
     html! {
         <div class="transaction-body">
-            <div class="scroll-x"><table class="plain">
+            <div class="scroll-x"><table class="plain blocks-table">
                 <thead><tr>
                     <th class="figure">{ "Journal block" }</th><th>{ "Kind" }</th>
                     <th class="figure">{ "Block" }</th><th class="figure">{ "Home" }</th>

@@ -9,14 +9,25 @@ use super::resize::use_resize;
 const MARGIN: u64 = 8;
 /// Lines drawn before the size of the list is known.
 const FIRST: u64 = 40;
+/// Height of a line that a finger hits.
+const FINGER: f64 = 36.0;
 /// Tallest content, in pixels, that browsers lay out exactly; longer lists are squeezed.
 const TALLEST: f64 = 8_000_000.0;
+
+/// The height of lines that are chosen by pointing: more where fingers point.
+pub fn height(fine: f64) -> f64 {
+    let query = gloo::utils::window().match_media("(pointer: coarse)");
+    match query {
+        Ok(Some(query)) if query.matches() => fine.max(FINGER),
+        _ => fine,
+    }
+}
 
 #[derive(Properties, PartialEq)]
 pub struct Props {
     /// Lines in all.
     pub count: u64,
-    /// Height of a line in CSS pixels.
+    /// Height of a line in CSS pixels; style sheets know it as `--row`.
     pub height: f64,
     /// Draws a line.
     pub line: Callback<u64, Html>,
@@ -95,7 +106,7 @@ pub fn Lines(props: &Props) -> Html {
     html! {
         <div ref={node} class={classes!("lines", props.class.clone())} {onscroll}
             role={props.role.clone()} aria-label={props.label.clone()}
-            aria-rowcount={props.rowcount.clone()}
+            aria-rowcount={props.rowcount.clone()} style={format!("--row:{}px", props.height)}
             tabindex={if props.active.is_some() { "0" } else { "-1" }}
             aria-activedescendant={props.active.clone()} onkeydown={props.onkeydown.clone()}>
             <div class="lines-all" role="presentation" style={format!("height:{}px", tall.min(TALLEST))}>

@@ -35,7 +35,7 @@ pub fn MapPicture() -> Html {
     };
     html! {
         <section class="picture map" aria-label="Block map">
-            <h2>{ "Blocks" }<span>{ note(state) }</span></h2>
+            <h2>{ "Blocks" }<span>{ note(state) }{ show_all(&store) }</span></h2>
             <Scan />
             <Legend totals={*totals} filter={state.filter} {on_filter} {partial} />
             <BlockMap geometry={Geometry::of(&opened.summary)} {map} {partial} filter={state.filter}
@@ -62,6 +62,16 @@ fn note(state: &State) -> Option<String> {
         format::count(opened.summary.blocks, "block"),
         format::bytes(opened.summary.block_size.into())
     ))
+}
+
+/// The way back from a filter; here, where it moves nothing when it comes.
+fn show_all(store: &Store) -> Html {
+    if store.state.filter.is_empty() {
+        return html! {};
+    }
+    let store = store.clone();
+    let onclick = Callback::from(move |_| store.act(Action::Filter(Default::default())));
+    html! { <>{ " · " }<button type="button" class="link" {onclick}>{ "Show all kinds" }</button></> }
 }
 
 /// What of the map is chosen: a block with the rest of its file, or with the place of an

@@ -104,11 +104,13 @@ pub fn time(text: &str) -> Html {
     let parts = text
         .strip_suffix('Z')
         .and_then(|text| text.split_once('T'))
-        .map(|(date, time)| (date, time.split_once('.').unwrap_or((time, "0"))));
+        .map(|(date, time)| (date, time.split_once('.').unwrap_or((time, ""))));
     match parts {
         Some((date, (time, fraction))) => html! {
             <span class="figure" title="UTC">
-                { format!("{date} {time}") }<span class="soft">{ format!(".{fraction}") }</span>
+                { format!("{date} {time}") }
+                // Tools that set times set whole seconds: nine zeros say nothing.
+                if fraction.contains(|c| c != '0') { <span class="soft">{ format!(".{fraction}") }</span> }
             </span>
         },
         None => html! { <span class="figure">{ text.to_owned() }</span> },

@@ -39,7 +39,8 @@ pub fn Search() -> Html {
             <form {onsubmit}>
                 <input ref={input} id="search" type="search" autocomplete="off" spellcheck="false"
                     aria-label="Find a path, inode, block or group"
-                    placeholder="/path, inode 12, block 34" />
+                    placeholder="Path, inode or block"
+                    title="A path, a number, or as: inode 12, block 34, group 5" />
                 <button type="submit">{ "Find" }</button>
             </form>
             if text.is_some() {

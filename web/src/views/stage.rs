@@ -129,13 +129,18 @@ fn turn(store: &Store) -> Callback<KeyboardEvent> {
 #[component]
 pub fn More() -> Html {
     let store = use_store();
+    // Without room for several pictures the overview is the map.
+    let shown = match store.state.view {
+        View::Overview => View::Map,
+        view => view,
+    };
     html! {
         <section class="more" aria-label="More">
             <h2>{ "Pictures" }</h2>
             <ul>
-                { for views(&store.state).map(|view| html! {
+                { for views(&store.state).filter(|&view| view != View::Overview).map(|view| html! {
                     <li>
-                        <CommandButton command={Command::Show(view)} />
+                        <CommandButton command={Command::Show(view)} pressed={view == shown} />
                         <span class="soft">{ view.help() }</span>
                     </li>
                 }) }

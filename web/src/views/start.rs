@@ -104,7 +104,7 @@ fn news(image: &ImageState) -> Html {
             <section class="news" aria-busy="true">
                 <h2 class="big">{ format!("Expanding {name}…") }</h2>
                 <Progress label="Expanding" done={*done} of={*of} cancel=true
-                    words={format!("{} have come out of {}", format::bytes(*produced), format::bytes(*done))} />
+                    words={format!("{} out of {} so far", format::bytes(*produced), format::bytes(*done))} />
             </section>
         },
         Stage::Partitions(table) => html! { <PartitionTable table={Rc::clone(table)} {name} /> },
@@ -167,7 +167,7 @@ fn PartitionTable(props: &TableProps) -> Html {
             }
             { for table.notes.iter().map(|note| html! { <p>{ format::sentence(note) }</p> }) }
             <div class="scroll-x">
-                <table class="plain">
+                <table class="plain partitions">
                     <thead><tr>
                         <th class="figure">{ "No." }</th><th></th><th>{ "Content" }</th>
                         <th class="figure">{ "Size" }</th><th class="figure">{ "First byte" }</th><th>{ "Type" }</th>

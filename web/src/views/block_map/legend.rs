@@ -41,17 +41,10 @@ pub fn Legend(props: &Props) -> Html {
     let kinds = ORDER
         .into_iter()
         .filter(|&kind| props.totals.get(kind) > 0 || props.filter.contains(kind));
-    let all = {
-        let on_filter = props.on_filter.clone();
-        Callback::from(move |_| on_filter.emit(KindSet::default()))
-    };
     html! {
         <div class="map-legend">
             <ul class="kinds" aria-label="Kinds of blocks: choose which to show">
                 { for kinds.map(|kind| entry(props, kind)) }
-                if !props.filter.is_empty() {
-                    <li><button type="button" class="all" onclick={all}>{ "Show all" }</button></li>
-                }
             </ul>
             <ul class="marks" aria-label="Marks">{ for marks(props) }</ul>
         </div>

@@ -21,6 +21,11 @@ const NUMBERED: f64 = 56.0;
 /// Width of a digit of the labels in CSS pixels.
 const DIGIT: f64 = 6.2;
 
+/// Whether a label has room in so many CSS pixels.
+fn fits(text: &str, room: f64) -> bool {
+    text.chars().count() as f64 * DIGIT <= room
+}
+
 /// Draws over the blocks.
 pub struct Overlay<'a> {
     pub context: &'a CanvasRenderingContext2d,
@@ -140,32 +145,47 @@ impl Overlay<'_> {
             self.block_rows();
         } else if self.plan.y.gap >= 13.0 * self.unit() && self.plan.x.size >= 16.0 * self.unit() {
             self.context.set_text_align("left");
+            let form = self.label_form();
             for &group in tiles {
-                self.tile_label(group);
+                self.tile_label(group, form);
             }
         } else {
             self.group_rows();
         }
     }
 
-    fn tile_label(&self, group: u64) {
+    /// A tile's label, the shorter the higher the form.
+    fn label(&self, group: u64, form: usize) -> String {
+        let number = grouped(group);
+        let geometry = &self.plan.geometry;
+        match form {
+            0 => {
+                let (first, last) = (geometry.start(group), geometry.end(group) - 1);
+                let (first, last) = (grouped(first), grouped(last));
+                format!("Group {number} · blocks {first} to {last}")
+            }
+            1 => format!("Group {number}"),
+            _ => number,
+        }
+    }
+
+    /// The longest form for which every tile has room, so that all have the same.
+    fn label_form(&self) -> usize {
+        let last = self.plan.geometry.groups - 1;
+        let room = self.plan.x.size / self.unit();
+        (0..2)
+            .find(|&form| fits(&self.label(last, form), room))
+            .unwrap_or(2)
+    }
+
+    fn tile_label(&self, group: u64, form: usize) {
         let tile = self.plan.tile_rect(group, self.camera.origin());
         let unit = self.unit();
         // A tile that begins at the left of the screen keeps its label in sight.
         let x = (tile.x as f64).max(2.0 * unit);
         let room = ((tile.x + tile.w) as f64 - x) / unit;
-        let number = grouped(group);
-        let geometry = &self.plan.geometry;
-        let (first, last) = (geometry.start(group), geometry.end(group) - 1);
-        let long = format!(
-            "Group {number} · blocks {} to {}",
-            grouped(first),
-            grouped(last)
-        );
-        let middle = format!("Group {number}");
-        let fits = |text: &str| text.chars().count() as f64 * DIGIT <= room;
-        let text = [long, middle, number].into_iter().find(|text| fits(text));
-        if let Some(text) = text {
+        let mut texts = (form..3).map(|form| self.label(group, form));
+        if let Some(text) = texts.find(|text| fits(text, room)) {
             self.write(&text, x, tile.y as f64 - 4.0 * unit);
         }
     }

@@ -11,7 +11,7 @@ use yew::prelude::*;
 
 use self::outline::{Line, Open, Outline, What};
 use self::reveal::use_reveal;
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use crate::format;
 use crate::store::{Action, Pane, Selection, Store, use_store};
 
@@ -68,7 +68,7 @@ pub fn Files() -> Html {
     };
     let onrange = Callback::from(move |(first, last)| tree.fetch(first, last));
     html! {
-        <Lines count={outline.len()} height={HEIGHT} {line} {onkeydown} {onrange}
+        <Lines count={outline.len()} height={lines::height(HEIGHT)} {line} {onkeydown} {onrange}
             reveal={*cursor} class="tree" role="tree" label="Files"
             active={format!("file-{}", *cursor)} />
     }

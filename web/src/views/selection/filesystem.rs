@@ -3,7 +3,7 @@ use yew::prelude::*;
 use super::pair;
 use crate::format;
 use crate::store::{Selection, Store, View, use_store};
-use crate::views::notes::{inode_link, problems};
+use crate::views::notes::{inode_link, problems, time};
 
 /// The filesystem as a whole.
 #[component]
@@ -29,13 +29,14 @@ pub fn Filesystem() -> Html {
         <div class="scroll">
             <div class="say">
                 <p>{ words }</p>
-                { for s.state.iter().map(|sentence| html! { <p>{ stop(sentence) }</p> }) }
+                { for s.state.iter().filter(|s| !is_times(s)).map(|sentence| html! { <p>{ stop(sentence) }</p> }) }
             </div>
             { wrong(&store) }
             <dl>
                 { pair("Label", or_none(&s.label)) }
                 { pair("UUID", html! { <span class="code">{ &s.uuid }</span> }) }
-                { pair("Last mounted on", or_none(&s.last_mounted)) }
+                { pair("Mount point", or_none(&s.last_mounted)) }
+                { for s.state.iter().filter(|s| is_times(s)).map(|sentence| times(sentence)) }
                 { pair("Blocks", format!("{} of {}, {} free", format::grouped(s.blocks),
                     format::bytes(s.block_size.into()), format::grouped(s.free_blocks))) }
                 if s.cluster_blocks > 1 {
@@ -47,7 +48,7 @@ pub fn Filesystem() -> Html {
                     format::grouped(s.blocks_per_group.into()))) }
                 { pair("Image", format::bytes(s.image_bytes)) }
                 if !opened.layers.is_empty() {
-                    { pair("Unpacked from", opened.layers.join(", then ")) }
+                    { pair("Unpacked from", format::numbers(&opened.layers.join(", then "))) }
                 }
                 { pair("Features", html! { <span class="code">{ s.features.join(" ") }</span> }) }
             </dl>
@@ -71,6 +72,23 @@ pub fn Filesystem() -> Html {
                 }
             </ul>
         </div>
+    }
+}
+
+/// Whether a sentence is the engine's list of times.
+fn is_times(sentence: &str) -> bool {
+    sentence.starts_with("Made: ")
+}
+
+/// The list of times as rows, where one finds them faster than in a sentence.
+fn times(sentence: &str) -> Html {
+    let pairs = sentence
+        .split("; ")
+        .filter_map(|part| part.split_once(": "));
+    html! {
+        { for pairs.map(|(name, value)| html! {
+            <><dt>{ format::sentence(name) }</dt><dd>{ time(value) }</dd></>
+        }) }
     }
 }
 

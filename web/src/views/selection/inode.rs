@@ -111,7 +111,7 @@ fn facts(store: &Store, inode: &InodeView) -> Html {
             if let Some(project) = inode.project { { pair("Project", project.to_string()) } }
             if let Some((major, minor)) = inode.device { { pair("Device", format!("{major}:{minor}")) } }
             { pair("Names", inode.links.to_string()) }
-            { pair("Contents changed", time(&inode.mtime)) }
+            { pair("Written", time(&inode.mtime)) }
             { pair("Inode changed", time(&inode.ctime)) }
             { pair("Read", time(&inode.atime)) }
             if let Some(made) = &inode.crtime { { pair("Made", time(made)) } }

@@ -8,6 +8,7 @@ use yew::prelude::*;
 
 use crate::store::{Selection, Store, use_store};
 use crate::views::hex::Span;
+use crate::views::tree::range;
 
 /// Parts listed before one asks for more.
 const SHOWN: usize = 300;
@@ -85,10 +86,14 @@ fn one(
             <h4 onmouseenter={over} onmouseleave={out}>
                 <button type="button" aria-expanded={open.to_string()} onclick={toggle}
                     onfocus={focusing(&props.onpoint, Some(span))} onblur={focusing(&props.onpoint, None)}>
-                    <span class="twist" aria-hidden="true">{ if open { "▾" } else { "▸" } }</span>
+                    <span class="twist" aria-hidden="true">{ match (part.fields.is_empty(), open) {
+                        (true, _) => "",
+                        (false, true) => "▾",
+                        (false, false) => "▸",
+                    } }</span>
                     { &part.title }
                 </button>
-                <span class="soft figure">{ format!("{}+{}", part.offset, part.len) }</span>
+                <span class="soft figure">{ bytes(part) }</span>
                 { leads(store, part) }
             </h4>
             if open {
@@ -97,6 +102,12 @@ fn one(
             }
         </section>
     }
+}
+
+/// Which bytes of the block a structure is.
+fn bytes(part: &Part) -> String {
+    let word = if part.len == 1 { "byte" } else { "bytes" };
+    format!("{word} {}", range(part.offset.into(), part.len))
 }
 
 /// Where a structure leads to.

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fslab_engine::ext4::read::Run;
 use fslab_engine::view::MapView;
 
+use super::range;
+
 /// Runs and nodes below a node that are drawn before the rest is summed up in a line, where
 /// the whole tree has more than [`WHOLE`].
 const SHOWN: usize = 12;
@@ -21,8 +23,11 @@ pub const ROW: f64 = 22.0;
 pub const NODE: f64 = 40.0;
 /// Width of a node.
 pub const WIDTH: f64 = 166.0;
-/// Width of a run.
-pub const RUN: f64 = 184.0;
+/// Least width of a run.
+const RUN: f64 = 184.0;
+/// Width of a run's bar with the space beside it, and of a character of its words.
+pub const BAR: f64 = 52.0;
+const CHARACTER: f64 = 7.7;
 /// From one column to the next.
 pub const COLUMN: f64 = 190.0;
 /// From one level to the next where all stand below one another.
@@ -76,6 +81,10 @@ pub struct Layout {
     pub width: f64,
     /// Height.
     pub height: f64,
+    /// Width of a run.
+    pub run: f64,
+    /// There is room to say of runs what state they are in.
+    pub states: bool,
 }
 
 /// Lays out a map in a space of a width. `more` says of which nodes how many rows are wanted
@@ -87,7 +96,10 @@ pub fn layout(
     space: f64,
 ) -> Layout {
     let levels = view.nodes.first().map_or(0, |root| root.level);
-    let wide = LEFT + f64::from(levels + 1) * COLUMN + RUN + GAP;
+    let depth = f64::from(levels + 1);
+    let states = LEFT + depth * STEP + run_width(view, true) + GAP <= space;
+    let run = run_width(view, states);
+    let wide = LEFT + depth * COLUMN + run + GAP;
     let mut maker = Maker {
         view,
         children: children(view),
@@ -102,10 +114,34 @@ pub fn layout(
     if !view.nodes.is_empty() {
         maker.node(0, LEFT, None);
     }
-    let right = maker.out.placed.iter().map(|p| p.left + RUN);
+    let right = maker.out.placed.iter().map(|p| p.left + run);
     maker.out.width = right.fold(0.0, f64::max) + GAP;
     maker.out.height = maker.y + GAP;
+    maker.out.run = run;
+    maker.out.states = states;
     maker.out
+}
+
+/// Room for the words of every run.
+fn run_width(view: &MapView, states: bool) -> f64 {
+    let characters = |run: &Run| {
+        let (file, disk) = ends(run, states);
+        file.chars().count() + " → ".chars().count() + disk.chars().count()
+    };
+    let longest = view.runs.iter().map(characters).max().unwrap_or(0);
+    (BAR + longest as f64 * CHARACTER).max(RUN)
+}
+
+/// A run's blocks in the file, and on the disk, there with their state if that is wanted:
+/// "16–99", "1,297–1,380, unwritten".
+pub fn ends(run: &Run, states: bool) -> (String, String) {
+    let disk = range(run.start.0, run.len);
+    let state = if run.unwritten && states {
+        ", unwritten"
+    } else {
+        ""
+    };
+    (range(run.lblk.0.into(), run.len), disk + state)
 }
 
 struct Maker<'a> {

@@ -10,7 +10,7 @@ use fslab_engine::view::{MapNodeRow, MapView};
 use web_sys::Element;
 use yew::prelude::*;
 
-use self::layout::{Item, MORE, NODE, Placed, ROW, RUN, WIDTH};
+use self::layout::{BAR, Item, MORE, NODE, Placed, ROW, WIDTH};
 use super::notes::{mark, problems, waiting};
 use super::resize::use_resize;
 use crate::format;
@@ -94,6 +94,8 @@ fn Drawing(props: &Props) -> Html {
         view,
         store: &store,
         block,
+        width: layout.run,
+        states: layout.states,
         longest: view.runs.iter().map(|run| run.len).max().unwrap_or(1),
         more: &more,
     };
@@ -124,6 +126,10 @@ struct Pen<'a> {
     view: &'a MapView,
     store: &'a Store,
     block: Option<u64>,
+    /// Of a run.
+    width: f64,
+    /// Whether the state of runs is said in words.
+    states: bool,
     longest: u32,
     more: &'a UseStateHandle<BTreeMap<usize, usize>>,
 }
@@ -184,10 +190,10 @@ impl Pen<'_> {
     fn run(&self, placed: &Placed, run: &Run) -> Html {
         let (x, y) = (placed.left, placed.top);
         let chosen = self.block.is_some_and(|block| layout::holds(run, block));
-        let file = range(run.lblk.0.into(), run.len);
-        let disk = range(run.start.0, run.len);
+        let (file, disk) = layout::ends(run, self.states);
         let label = format!(
-            "Blocks {file} of the file are blocks {disk} of the disk{}",
+            "Blocks {file} of the file are blocks {} of the disk{}",
+            range(run.start.0, run.len),
             if run.unwritten {
                 ", allocated but unwritten"
             } else {
@@ -204,11 +210,11 @@ impl Pen<'_> {
             html! {
                 <>
                     <rect class="run-ground" x={x.to_string()} y={(y + 1.0).to_string()} rx="4"
-                        width={RUN.to_string()} height={(ROW - 2.0).to_string()} />
+                        width={self.width.to_string()} height={(ROW - 2.0).to_string()} />
                     <rect class={if run.unwritten { "run-bar unwritten" } else { "run-bar" }}
                         x={(x + 6.0).to_string()} y={(y + 6.0).to_string()}
                         width={part.to_string()} height={(ROW - 12.0).to_string()} />
-                    <text class="run-text" x={(x + 52.0).to_string()} y={(y + 15.0).to_string()}>
+                    <text class="run-text" x={(x + BAR).to_string()} y={(y + 15.0).to_string()}>
                         <tspan class="soft">{ format!("{file} → ") }</tspan>
                         <tspan>{ disk }</tspan>
                     </text>
@@ -229,7 +235,7 @@ impl Pen<'_> {
         html! {
             <g class="press" role="button" tabindex="0" {onclick} {onkeydown} aria-label={format!("Show more of {words}")}>
                 <rect class="run-ground" x={placed.left.to_string()} y={(placed.top + 1.0).to_string()}
-                    width={RUN.to_string()} height={(ROW - 2.0).to_string()} rx="4" />
+                    width={self.width.to_string()} height={(ROW - 2.0).to_string()} rx="4" />
                 <text class="link-text" x={(placed.left + 8.0).to_string()} y={(placed.top + 15.0).to_string()}>{ words }</text>
             </g>
         }

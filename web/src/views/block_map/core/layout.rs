@@ -11,7 +11,7 @@ const LARGEST_AT_FIT: f64 = 24.0;
 /// Narrowest and widest tile among several, as width over height.
 const SHAPES: (f64, f64) = (0.7, 5.0);
 /// Widest tile where each has a row for itself.
-const WIDEST_ALONE: f64 = 12.0;
+const WIDEST_ALONE: f64 = 24.0;
 /// Pixels of the smallest tile.
 const SMALLEST_TILE: f64 = 2.0;
 /// Most tiles in a row.

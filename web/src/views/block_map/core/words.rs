@@ -172,7 +172,7 @@ pub fn name(kind: Kind, partial: bool) -> String {
         Kind::Indirect => "Indirect".into(),
         Kind::Xattr => "Attributes".into(),
         Kind::Symlink => "Symbolic links".into(),
-        Kind::Internal => "Own files".into(),
+        Kind::Internal => "Internal files".into(),
         Kind::Unowned => "Owned by nobody".into(),
         other => sentence(other.words().split(':').next().unwrap_or_default()),
     }
