@@ -96,14 +96,21 @@ pub fn identify(medium: &dyn ReadAt) -> Identity {
         .or_else(|| ext::superblock(&peek, ext::Trust::Magic))
         .or_else(|| checks::zeros(&peek))
         .or_else(|| checks::text(&peek))
-        .unwrap_or_else(|| {
-            Identity::new(
-                Kind::Unknown,
-                "unknown",
-                "something unknown",
-                ": no mark of a filesystem, a partition table or a common file was found",
-            )
-        })
+        .unwrap_or_else(|| unknown(medium))
+}
+
+fn unknown(medium: &dyn ReadAt) -> Identity {
+    let mut it = Identity::new(
+        Kind::Unknown,
+        "unknown",
+        "something unknown",
+        ": no mark of a filesystem, a partition table or a common file was found",
+    );
+    // Nothing was found because nothing could be looked at.
+    if let Err(why) = medium.read_at(0, &mut [0]) {
+        it.sentence = format!("The beginning of this cannot be read: {why}");
+    }
+    it
 }
 
 fn find(table: &[Signature], peek: &Peek<'_>) -> Option<Identity> {

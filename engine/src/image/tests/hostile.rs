@@ -160,3 +160,13 @@ fn a_medium_that_fails_is_quoted() {
         );
     }
 }
+
+#[test]
+fn what_cannot_be_read_at_all_is_not_called_unknown() {
+    let opened = open(Rc::new(Failing(vec![b'a'; 100_000], 0)), Limits::default()).unwrap();
+    let said = opened.identity.sentence;
+    assert!(
+        said.contains("cannot be read") && said.contains("cable"),
+        "{said}"
+    );
+}
