@@ -16,7 +16,7 @@ mod types;
 mod wording;
 
 pub use block::{OwnerInfo, block, decode_block};
-pub use dir::dir;
+pub use dir::{Listing, dir};
 pub use groups::group_rows;
 pub use inode::inode;
 pub use map::map;

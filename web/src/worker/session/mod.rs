@@ -10,8 +10,9 @@ mod scan;
 
 use fslab_engine::ext4::read::Fs;
 use fslab_engine::image::{self, Limits, Medium, Opened, Opener};
-use fslab_engine::view;
 use fslab_engine::view::owners::{BlockMap, MapRun, Names};
+use fslab_engine::view::{self, Listing};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::journal::JournalState;
@@ -48,6 +49,8 @@ pub struct Session {
     /// Questions that wait until the journal has been searched for older transactions.
     waiting: Vec<(u32, Query)>,
     map: Option<(BlockMap, Names)>,
+    /// The directory that was asked for last.
+    listing: RefCell<Option<Listing>>,
     /// When the next word of progress is due, milliseconds; `None` before the first.
     next_word: Option<f64>,
 }

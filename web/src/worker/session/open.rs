@@ -93,6 +93,7 @@ impl Session {
         self.work = Work::Nothing;
         self.fs = None;
         self.map = None;
+        self.listing.take();
         self.journal = JournalState::Closed;
         self.waiting.clear();
         let mut notes = Vec::new();

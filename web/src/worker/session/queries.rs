@@ -2,11 +2,14 @@
 
 use super::*;
 use crate::worker::protocol::{Reply, VersionRow};
+use fslab_engine::ext4::Error;
 use fslab_engine::units::{BlockNr, GroupNr, InodeNr};
-use fslab_engine::view::OwnerInfo;
+use fslab_engine::view::{DirView, Listing, OwnerInfo};
 
 /// Most rows of a page of a directory.
 const DIR_ROWS: usize = 500;
+/// Most names of a directory that are kept, at some 70 bytes each.
+const KEPT_NAMES: usize = 1 << 20;
 /// Most groups of one answer.
 const GROUPS: u32 = 4096;
 /// Most paths of one answer.
@@ -30,7 +33,7 @@ impl Session {
                 Reply::Groups(rows)
             }
             Query::Dir { inode, from } => {
-                Reply::Dir(view::dir(fs, InodeNr(inode), from, DIR_ROWS).map_err(words)?)
+                Reply::Dir(self.names(fs, InodeNr(inode), from).map_err(words)?)
             }
             Query::Inode { nr } => {
                 Reply::Inode(Box::new(view::inode(fs, InodeNr(nr)).map_err(words)?))
@@ -52,6 +55,19 @@ impl Session {
             Query::Claimants { nr } => Reply::Claimants(self.claimants(nr)),
         };
         Ok((reply, Extra::None))
+    }
+
+    /// A page of a directory, whose names are kept: a large one is asked for page by page.
+    fn names(&self, fs: &Fs<Medium>, inode: InodeNr, from: u64) -> Result<DirView, Error> {
+        let kept = self.listing.take().filter(|kept| kept.inode() == inode);
+        let listing = match kept {
+            Some(listing) => listing,
+            None => Listing::read(fs, inode)?,
+        };
+        let page = listing.page(fs, from, DIR_ROWS);
+        let small = listing.len() <= KEPT_NAMES;
+        self.listing.replace(small.then_some(listing));
+        Ok(page)
     }
 
     fn owner(&self, block: u64) -> Option<OwnerInfo> {

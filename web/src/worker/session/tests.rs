@@ -135,6 +135,47 @@ fn a_group_that_is_not_there_is_said_to_be_none() {
 }
 
 #[test]
+fn a_directory_comes_in_pages_also_after_another_was_asked_for() {
+    let from = std::env::temp_dir().join(format!("fslab-names-{}", std::process::id()));
+    std::fs::create_dir_all(from.join("many")).unwrap();
+    let many: Vec<String> = (0..1200).map(|nr| format!("{nr:04}")).collect();
+    for name in &many {
+        std::fs::write(from.join("many").join(name), "").unwrap();
+    }
+    let options = ["-t", "ext4", "-N", "2000", "-d", from.to_str().unwrap()];
+    let made = mke2fs(9 << 20, &options);
+    std::fs::remove_dir_all(&from).unwrap();
+    let Some(bytes) = made else {
+        return;
+    };
+    let mut session = Session::default();
+    open(&mut session, 1, bytes);
+    let mut page = |inode, from| {
+        let reply = ask(&mut session, 1, Query::Dir { inode, from });
+        let Some(Ok(Reply::Dir(page))) = reply else {
+            panic!("{reply:?}")
+        };
+        page
+    };
+    let root = page(2, 0);
+    let nr = root
+        .rows
+        .iter()
+        .find(|row| row.name == "many")
+        .unwrap()
+        .inode;
+    let mut names = Vec::new();
+    for from in [0, 500, 1000] {
+        let rows = page(nr, from);
+        assert_eq!(rows.total, 1200);
+        names.extend(rows.rows.into_iter().map(|row| row.name));
+        assert_eq!(page(2, 0), root);
+    }
+    names.sort();
+    assert_eq!(names, many);
+}
+
+#[test]
 fn nothing_is_said_under_another_number() {
     let Some(bytes) = mke2fs(2 << 20, &["-t", "ext2"]) else {
         return;
