@@ -38,6 +38,8 @@ struct Inner {
     /// What is open, to be opened again after a failure.
     open: RefCell<Option<(Address, Option<Blob>)>>,
     files: RefCell<Vec<File>>,
+    /// The file of a journal, and the image it was added to: to be added again with it.
+    journal: RefCell<Option<(Source, File)>>,
     /// The questions that wait for an answer.
     asked: RefCell<Vec<(u32, Purpose)>>,
     next_ask: Cell<u32>,
@@ -60,6 +62,7 @@ impl Engine {
             image: Cell::new(0),
             open: RefCell::default(),
             files: RefCell::default(),
+            journal: RefCell::default(),
             asked: RefCell::default(),
             next_ask: Cell::new(0),
             job: RefCell::default(),
@@ -220,21 +223,31 @@ impl Engine {
     }
 
     fn send_blob(&self, blob: Blob) {
-        let name = {
+        let source = {
             let mut open = self.0.open.borrow_mut();
             let Some((at, kept)) = open.as_mut() else {
                 return;
             };
             *kept = Some(blob.clone());
-            at.source
-                .as_ref()
-                .map_or_else(String::new, |s| s.name().to_owned())
+            at.source.clone()
         };
         let request = Request::Open {
             image: self.0.image.get(),
-            name,
+            name: source
+                .as_ref()
+                .map_or_else(String::new, |s| s.name().to_owned()),
         };
         self.send(&request, &Array::of1(&blob));
+        if let (Some((of, file)), Some(source)) = (&*self.0.journal.borrow(), source)
+            && of.same(&source)
+        {
+            self.send_journal(file);
+        }
+    }
+
+    fn send_journal(&self, file: &File) {
+        let image = self.0.image.get();
+        self.send(&Request::OpenJournal { image }, &Array::of1(file));
     }
 
     /// Closes the image.
@@ -253,9 +266,12 @@ impl Engine {
 
     /// Adds a file that holds the journal.
     pub fn open_journal(&self, file: &File) {
-        let image = self.0.image.get();
+        let open = self.0.open.borrow();
+        let source = open.as_ref().and_then(|(at, _)| at.source.clone());
+        *self.0.journal.borrow_mut() = source.map(|source| (source, file.clone()));
+        drop(open);
         self.forget();
-        self.send(&Request::OpenJournal { image }, &Array::of1(file));
+        self.send_journal(file);
     }
 
     /// Looks at the image as after its journal's replay, or as it is.
