@@ -426,6 +426,9 @@ fn text_is_aligned_and_escaped(image: &Path) {
     let inode = json("stat", image, &["/small"])["nr"].clone();
     assert_eq!(found["found"][0]["Inode"]["nr"], inode);
     assert_eq!(json("stat", image, &[&format!("<{inode}>")])["nr"], inode);
+    let first = debugfs(image, "blocks /small").trim().to_owned();
+    let owner = text("search", image, &["block", &first]);
+    assert!(owner.contains("of the file /small"), "block {first}: {owner}");
     let strips = text("map", image, &[]);
     assert!(strips.contains("file data") && strips.contains('|'));
     // Groups of 8192 blocks in lines of 64 letters.

@@ -22,7 +22,7 @@ Examples:
   fslab extents x.img /etc/passwd   where a file's blocks are
   fslab stat x.img '<12>'           an inode by its number, in quotes for the shell
   fslab search x.img block 5000     whose a block is
-  fslab blocks x.img 1 --hex        what is in a block, field by field and byte by byte
+  fslab blocks x.img 1 --hex        the same, with every field and byte in it
   fslab cat x.img /etc/passwd       what is in a file";
 
 #[derive(Subcommand, Debug)]

@@ -1,6 +1,6 @@
 use crate::args::SearchArgs;
-use crate::{open, out};
-use fslab_engine::view::{self, Found};
+use crate::{map, open, out};
+use fslab_engine::view::{self, Found, OwnerInfo};
 use serde::Serialize;
 use std::io::Write;
 
@@ -25,7 +25,10 @@ pub fn run(args: &SearchArgs) -> anyhow::Result<()> {
                 writeln!(out, "inode {nr}{path}: {words}")?;
             }
             Found::Block { nr } => {
-                let words = view::block(&fs, (*nr).into(), None)
+                // A search finds one block at most: whose it is takes one scan.
+                let (map, names) = map::scan(&fs, true);
+                let owner = OwnerInfo::find(&map, &names, *nr);
+                let words = view::block(&fs, (*nr).into(), owner.as_ref())
                     .map_or_else(|e| e.to_string(), |v| v.words);
                 writeln!(out, "block {nr}: {words}")?;
             }
