@@ -213,7 +213,7 @@ async fn a_file_of_ones_own_is_asked_for_again_after_a_reload() -> Result<()> {
         find(page, "inode 11").await?;
         wait_for_address(page, "#f=my%20disk.img&i=11").await?;
         page.reload().await?;
-        page.wait_for_text("Choose my disk.img again to go on where you were")
+        page.wait_for_text("Choose my disk.img to go on where the address leads")
             .await?;
         page.upload(common::INPUT, &image).await?;
         wait_for_text_in(page, "#selection", "Inode 11").await?;

@@ -91,8 +91,8 @@ fn news(image: &ImageState) -> Html {
         },
         Stage::Wanted => html! {
             <section class="news">
-                <h2 class="big">{ format!("Choose {name} again to go on where you were") }</h2>
-                <p>{ "After a reload a page may not open a file by itself" }</p>
+                <h2 class="big">{ format!("Choose {name} to go on where the address leads") }</h2>
+                <p>{ "A page may not open a file by itself, neither after a reload nor from a link: choose it or drop it here" }</p>
             </section>
         },
         Stage::Opening => html! {
