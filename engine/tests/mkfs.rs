@@ -5,7 +5,7 @@ mod exercise;
 mod mkfs_support;
 
 use mkfs_support::matrix::{LARGE, MATRIX};
-use mkfs_support::{Row, make, mke2fs_is_here, name, same, sound, succeed};
+use mkfs_support::{Row, make, mke2fs_is_here, name, refusals, same, sound, succeed};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,12 +15,12 @@ fn check(row: &Row, folder: &Path, mount: bool) -> Result<bool, String> {
     let (theirs, ours) = (folder.join("theirs"), folder.join("ours"));
     make(row, &theirs, &ours)?;
     same::compare(&theirs, &ours)?;
-    sound::for_e2fsck(&ours)?;
-    sound::for_our_reader(&ours)?;
+    sound::for_e2fsck(&ours, row.offset())?;
+    sound::for_our_reader(&ours, row.offset())?;
     if !mount {
         return Ok(false);
     }
-    let written = sound::for_the_kernel(&theirs, &ours)?;
+    let written = sound::for_the_kernel(&theirs, &ours, row.offset())?;
     if !written {
         eprintln!("skipped: the kernel does not mount {row:?}");
     }
@@ -64,7 +64,7 @@ fn large_filesystems_are_told_the_same() {
     for row in LARGE {
         let done = make(row, &theirs, &ours)
             .and_then(|()| same::compare_words(&theirs, &ours))
-            .and_then(|()| sound::for_e2fsck(&ours));
+            .and_then(|()| sound::for_e2fsck(&ours, 0));
         assert_eq!(done, Ok(()), "{row:?}");
     }
 }
@@ -77,7 +77,7 @@ fn ours(folder: &Path, options: &str, size: &str) -> String {
     args.extend(options.split(' '));
     args.extend([name(&image), size]);
     succeed(env!("CARGO_BIN_EXE_fslab"), &args).unwrap();
-    sound::for_e2fsck(&image).unwrap();
+    sound::for_e2fsck(&image, 0).unwrap();
     name(&image).to_string()
 }
 
@@ -163,4 +163,40 @@ fn a_journal_in_the_first_free_blocks_has_five_runs() {
     let runs = journal_runs(&ours(folder.path(), &options, "70G"));
     assert_eq!(runs[..4], known[..4]);
     assert_eq!((runs.len(), runs[4].0), (5, known[4].0));
+}
+
+/// Rows that are answered otherwise than by mke2fs.
+fn answered_otherwise(rows: &[(&str, &str)], dry: bool, taken: bool) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut otherwise = Vec::new();
+    for row in rows {
+        let (theirs, ours) = refusals::both(row, dry, folder.path());
+        assert_eq!(theirs.0, taken, "{row:?}: mke2fs says {:?}", theirs.1);
+        // mke2fs can say more: help, or a second complaint.
+        let same = theirs.1.contains(&ours.1) && ours.1.is_empty() == theirs.1.is_empty();
+        if ours.0 != taken || !same {
+            otherwise.push(format!("{row:?}\n  theirs {theirs:?}\n  ours   {ours:?}"));
+        }
+    }
+    otherwise
+}
+
+#[test]
+fn what_mke2fs_refuses_is_refused_in_its_words() {
+    if !mke2fs_is_here() {
+        return;
+    }
+    let mut otherwise = answered_otherwise(refusals::REFUSED, true, false);
+    otherwise.extend(answered_otherwise(refusals::REFUSED_LATER, false, false));
+    assert!(otherwise.is_empty(), "{}", otherwise.join("\n"));
+}
+
+#[test]
+fn what_mke2fs_takes_is_taken_with_its_warnings() {
+    if !mke2fs_is_here() {
+        return;
+    }
+    let mut otherwise = answered_otherwise(refusals::WARNED, true, true);
+    otherwise.extend(answered_otherwise(refusals::TAKEN, true, true));
+    assert!(otherwise.is_empty(), "{}", otherwise.join("\n"));
 }

@@ -1,6 +1,7 @@
 //! The oracle side of the tests of mkfs: images by the real mke2fs 1.47.0 beside ours.
 
 pub mod matrix;
+pub mod refusals;
 pub mod same;
 pub mod sound;
 
@@ -19,6 +20,15 @@ pub struct Row {
     /// Words of `-E`, without the seed.
     pub extended: &'static str,
     pub size: &'static str,
+}
+
+impl Row {
+    /// Bytes before the filesystem.
+    pub fn offset(&self) -> u64 {
+        let words = self.extended.split(',');
+        let offset = words.filter_map(|word| word.strip_prefix("offset=")).next();
+        offset.map_or(0, |bytes| bytes.parse().unwrap())
+    }
 }
 
 /// A command that is ended after two minutes.

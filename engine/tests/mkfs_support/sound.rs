@@ -2,16 +2,23 @@
 
 use super::{name, run, succeed, text};
 use crate::exercise;
-use fslab_engine::disk::FileReader;
+use fslab_engine::disk::{FileReader, ReadAt, Window};
 use fslab_engine::ext4::read::Fs;
 use std::path::Path;
 
-pub fn for_e2fsck(image: &Path) -> Result<(), String> {
-    succeed("e2fsck", &["-fn", name(image)]).map(drop)
+/// An image as e2fsck takes one that begins past a file's first byte.
+fn shifted(image: &Path, offset: u64) -> String {
+    format!("{}?offset={offset}", name(image))
 }
 
-pub fn for_our_reader(image: &Path) -> Result<(), String> {
-    let fs = Fs::open(FileReader::open(image).unwrap()).map_err(|e| e.to_string())?;
+pub fn for_e2fsck(image: &Path, offset: u64) -> Result<(), String> {
+    succeed("e2fsck", &["-fn", &shifted(image, offset)]).map(drop)
+}
+
+pub fn for_our_reader(image: &Path, offset: u64) -> Result<(), String> {
+    let file = FileReader::open(image).unwrap();
+    let len = file.len() - offset;
+    let fs = Fs::open(Window::new(file, offset, len)).map_err(|e| e.to_string())?;
     let map = exercise::map(&fs);
     match map.problems.iter().chain(fs.problems()).next() {
         Some(problem) => Err(format!("our reader: {problem}")),
@@ -20,13 +27,15 @@ pub fn for_our_reader(image: &Path) -> Result<(), String> {
 }
 
 /// Mounts, writes, unmounts, in a mount namespace of its own.
-const WRITE: &str = "d=$(mktemp -d); mount -o loop \"$1\" \"$d\" || { rmdir \"$d\"; exit 1; }; \
+const WRITE: &str = "d=$(mktemp -d); mount -o loop,offset=$2 \"$1\" \"$d\" || { rmdir \"$d\"; exit 1; }; \
                      mkdir \"$d/dir\" && head -c 300000 /dev/zero > \"$d/dir/file\"; rc=$?; \
                      umount \"$d\" && rmdir \"$d\" && exit $rc";
 
-fn write(image: &Path) -> Result<(), String> {
+fn write(image: &Path, offset: u64) -> Result<(), String> {
     let words = ["-m", "--propagation", "private", "sh", "-c", WRITE, "sh"];
-    succeed("unshare", &[&words[..], &[name(image)]].concat()).map(drop)
+    let offset = offset.to_string();
+    let words = [&words[..], &[name(image), &offset]].concat();
+    succeed("unshare", &words).map(drop)
 }
 
 /// Whether this process may mount images; says so where not.
@@ -41,14 +50,14 @@ pub fn can_mount() -> bool {
 
 /// Lets the kernel write a file; `false` where it does not take such a filesystem even
 /// when mke2fs made it, which is `theirs`.
-pub fn for_the_kernel(theirs: &Path, ours: &Path) -> Result<bool, String> {
-    if let Err(why) = write(ours) {
-        return match write(theirs) {
+pub fn for_the_kernel(theirs: &Path, ours: &Path, offset: u64) -> Result<bool, String> {
+    if let Err(why) = write(ours, offset) {
+        return match write(theirs, offset) {
             Ok(()) => Err(why),
             Err(_) => Ok(false),
         };
     }
-    let done = run("e2fsck", &["-fn", name(ours)]);
+    let done = run("e2fsck", &["-fn", &shifted(ours, offset)]);
     match done.status.success() {
         true => Ok(true),
         false => Err(format!("after writing: {}", text(&done))),

@@ -1,9 +1,10 @@
 //! What the options ask for together, refused in the order in which mke2fs refuses it.
 
+use super::error::{MkfsError, Warning};
 use super::features::Features;
 use super::inode_count::{inode_size, inodes};
-use super::options::{MkfsError, Options};
-use super::profile::{Profile, profile};
+use super::options::Options;
+use super::profile::{Profile, is_defined, profile};
 use crate::ext4::layout::{Compat, Incompat, RoCompat};
 
 /// What the options ask for, before the groups are laid out.
@@ -11,19 +12,29 @@ pub(super) struct Asked {
     pub(super) profile: Profile,
     pub(super) revision: u32,
     pub(super) block_size: u32,
+    /// Blocks of a cluster.
     pub(super) ratio: u64,
     pub(super) blocks: u64,
     pub(super) inode_size: u32,
     pub(super) inodes: u64,
+    pub(super) desc_size: u32,
+    /// Descriptor blocks to reserve, where `-E resize` says so.
     pub(super) reserved_gdt: u32,
+    /// Groups with backups (sparse_super2).
     pub(super) backups: [u32; 2],
+    /// Groups of a flex group, as a power of two.
     pub(super) log_flex: u8,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Asks for a filesystem of at most `bytes`.
 pub(super) fn ask(o: &Options, bytes: u64) -> Result<Asked, MkfsError> {
     let mut asked = begin(o, bytes)?;
-    check_combinations(o, &mut asked)?;
+    extended(o, &mut asked)?;
+    combined(o, &mut asked)?;
+    asked.log_flex = flex(o, &asked.profile.features)?;
+    asked.inode_size = inode_size(o, &asked)?;
+    asked.inodes = inodes(o, &asked)?;
     Ok(asked)
 }
 
@@ -36,10 +47,7 @@ fn begin(o: &Options, bytes: u64) -> Result<Asked, MkfsError> {
     o.features
         .iter()
         .try_for_each(|list| profile.features.edit(list))?;
-    let block_size = o.block_size.unwrap_or(profile.block_size);
-    if !(1024..=65536).contains(&block_size) || !block_size.is_power_of_two() {
-        return Err(MkfsError::BlockSize(block_size));
-    }
+    let block_size = block_size(o, &profile)?;
     let blocks = bytes / u64::from(block_size);
     too_big(&mut profile.features, blocks, block_size)?;
     let f = &mut profile.features;
@@ -56,7 +64,8 @@ fn begin(o: &Options, bytes: u64) -> Result<Asked, MkfsError> {
     if !(0.0..=50.0).contains(&reserved) {
         return Err(MkfsError::Reserved(reserved));
     }
-    if f.has_incompat(Incompat::BIT64) && !f.has_incompat(Incompat::EXTENTS) {
+    let wide = f.has_incompat(Incompat::BIT64);
+    if wide && !f.has_incompat(Incompat::EXTENTS) {
         return Err(MkfsError::WideNeedsExtents);
     }
     let ratio = cluster_ratio(o, f, block_size)?;
@@ -67,11 +76,38 @@ fn begin(o: &Options, bytes: u64) -> Result<Asked, MkfsError> {
         blocks,
         inode_size: 0,
         inodes: 0,
+        desc_size: if wide { 64 } else { 32 },
         reserved_gdt: 0,
         backups: [0, 0],
         log_flex: 0,
+        warnings: warnings(o, block_size),
         profile,
     })
+}
+
+/// What is not a power of two is made less, as by mke2fs.
+fn block_size(o: &Options, profile: &Profile) -> Result<u32, MkfsError> {
+    let size = match o.block_size {
+        Some(size) => size,
+        None => profile.block_size.max(o.min_block_size),
+    };
+    if !(1024..=65536).contains(&size) {
+        return Err(MkfsError::BlockSize(size));
+    }
+    Ok(1 << size.ilog2())
+}
+
+fn warnings(o: &Options, block_size: u32) -> Vec<Warning> {
+    let unknown = o.usage.iter().filter(|name| !is_defined(name));
+    let mut warnings: Vec<Warning> = unknown.cloned().map(Warning::UnknownUsage).collect();
+    if block_size > 4096 {
+        warnings.push(Warning::BlockSize(block_size));
+    }
+    if o.stride > 0 && !o.stripe_width.is_multiple_of(u32::from(o.stride)) {
+        let (width, stride) = (o.stripe_width, o.stride);
+        warnings.push(Warning::Stripe { width, stride });
+    }
+    warnings
 }
 
 fn too_big(f: &mut Features, blocks: u64, block_size: u32) -> Result<(), MkfsError> {
@@ -89,37 +125,89 @@ fn too_big(f: &mut Features, blocks: u64, block_size: u32) -> Result<(), MkfsErr
 }
 
 fn cluster_ratio(o: &Options, f: &Features, block_size: u32) -> Result<u64, MkfsError> {
+    let size = o.cluster_size.unwrap_or(block_size * 16);
+    if size <= 1024 || size > 512 << 20 {
+        return Err(MkfsError::ClusterSize(size));
+    }
     if !f.has_ro(RoCompat::BIGALLOC) {
         return match o.cluster_size {
             Some(_) => Err(MkfsError::ClusterNeedsBigalloc),
             None => Ok(1),
         };
     }
-    let size = o.cluster_size.unwrap_or(block_size * 16);
-    if size <= 1024 || size > 512 << 20 || !size.is_power_of_two() {
-        return Err(MkfsError::ClusterSize(size));
-    }
+    // What is not a power of two is made less.
+    let size = 1 << size.ilog2();
     if size < block_size {
         return Err(MkfsError::ClusterBelowBlock);
     }
     Ok(u64::from(size / block_size))
 }
 
-fn check_combinations(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
-    a.reserved_gdt = resize(o, a)?;
-    let f = &mut a.profile.features;
-    for (unsupported, name) in [
-        (f.has_ro(RoCompat::QUOTA), "the quota feature"),
-        (f.has_incompat(Incompat::JOURNAL_DEV), "a journal device"),
-    ] {
-        if unsupported {
-            return Err(MkfsError::Unsupported(name.into()));
+/// `-E`.
+fn extended(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
+    if let Some(size) = o.desc_size {
+        if a.desc_size == 32 {
+            return Err(MkfsError::DescNeedsWide);
         }
+        // mke2fs takes shorter and longer ones, and fails later or makes what none can read.
+        if !size.is_power_of_two() || !(64..=1024).contains(&size) {
+            return Err(MkfsError::DescSize(size));
+        }
+        a.desc_size = size;
+    }
+    a.reserved_gdt = resize(o, a)?;
+    let backups = match o.backups.unwrap_or(2) {
+        0 => [0, 0],
+        1 => [1, 0],
+        2 => [1, u32::MAX],
+        n => return Err(MkfsError::Backups(n)),
+    };
+    let f = &mut a.profile.features;
+    if f.has_compat(Compat::SPARSE_SUPER2) {
+        a.backups = backups;
+    }
+    if o.encoding {
+        f.incompat |= Incompat::CASEFOLD;
+    }
+    if o.quota_types.is_some_and(|types| types.projects) {
+        f.ro |= RoCompat::PROJECT;
+    }
+    Ok(())
+}
+
+/// Descriptor blocks to reserve for `-E resize`, which also sets the feature.
+fn resize(o: &Options, a: &mut Asked) -> Result<u32, MkfsError> {
+    let Some(resize) = o.resize else {
+        return Ok(0);
+    };
+    if resize <= a.blocks {
+        return Err(MkfsError::ResizeTooSmall);
+    }
+    let per_group = u64::from(o.blocks_per_group.unwrap_or(a.block_size * 8).max(1));
+    let per_block = u64::from(a.block_size / a.desc_size);
+    let blocks = |n: u64| n.div_ceil(per_group).div_ceil(per_block);
+    let more = blocks(resize).saturating_sub(blocks(a.blocks));
+    if more == 0 {
+        return Ok(0);
+    }
+    if a.revision == 0 {
+        return Err(MkfsError::ResizeNeedsRevision1);
+    }
+    a.profile.features.compat |= Compat::RESIZE_INODE;
+    Ok(more.min(u64::from(a.block_size / 4)) as u32)
+}
+
+/// Features that need or exclude each other.
+fn combined(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
+    let f = &mut a.profile.features;
+    if f.has_incompat(Incompat::JOURNAL_DEV) {
+        return Err(MkfsError::Unsupported("a journal device".into()));
+    }
+    if f.has_ro(RoCompat::PROJECT) && o.inode_size == Some(128) {
+        return Err(MkfsError::ProjectNeedsSpace);
     }
     if f.has_ro(RoCompat::METADATA_CSUM) {
         f.ro.remove(RoCompat::GDT_CSUM);
-    } else if f.has_incompat(Incompat::CSUM_SEED) {
-        return Err(MkfsError::SeedNeedsChecksums);
     }
     if f.has_ro(RoCompat::BIGALLOC) && !f.has_incompat(Incompat::EXTENTS) {
         return Err(MkfsError::BigallocNeedsExtents);
@@ -140,41 +228,10 @@ fn check_combinations(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
             return Err(MkfsError::GroupRange);
         }
     }
-    if f.has_compat(Compat::SPARSE_SUPER2) {
-        a.backups = match o.backups.unwrap_or(2) {
-            0 => [0, 0],
-            1 => [1, 0],
-            2 => [1, u32::MAX],
-            n => return Err(MkfsError::Backups(n)),
-        };
+    if f.has_incompat(Incompat::MMP) && o.mmp_interval > 300 {
+        return Err(MkfsError::MmpInterval);
     }
-    a.log_flex = flex(o, f)?;
-    a.inode_size = inode_size(o, a)?;
-    a.inodes = inodes(o, a)?;
     Ok(())
-}
-
-/// Descriptor blocks to reserve for `-E resize`, which also sets the feature.
-fn resize(o: &Options, a: &mut Asked) -> Result<u32, MkfsError> {
-    let Some(resize) = o.resize else {
-        return Ok(0);
-    };
-    if resize <= a.blocks {
-        return Err(MkfsError::ResizeTooSmall);
-    }
-    let per_group = u64::from(o.blocks_per_group.unwrap_or(a.block_size * 8));
-    let wide = a.profile.features.has_incompat(Incompat::BIT64);
-    let per_block = u64::from(a.block_size) / if wide { 64 } else { 32 };
-    let blocks = |n: u64| n.div_ceil(per_group).div_ceil(per_block);
-    let more = blocks(resize).saturating_sub(blocks(a.blocks));
-    if more == 0 {
-        return Ok(0);
-    }
-    if a.revision == 0 {
-        return Err(MkfsError::ResizeNeedsRevision1);
-    }
-    a.profile.features.compat |= Compat::RESIZE_INODE;
-    Ok(more.min(u64::from(a.block_size / 4)) as u32)
 }
 
 fn flex(o: &Options, f: &Features) -> Result<u8, MkfsError> {

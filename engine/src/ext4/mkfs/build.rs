@@ -1,9 +1,11 @@
 //! What a new filesystem has in it: root, lost+found and the inodes that hold reserved
 //! descriptors, the journal and orphans.
 
+use super::error::MkfsError;
 use super::files::{self, InodeSpec, Mapped};
-use super::options::{JournalMap, JournalPlacement, MkfsError, Options};
+use super::options::{JournalMap, JournalPlacement, Options};
 use super::plan::{FIRST_INO, Plan};
+use super::quota::Cost;
 use super::space::Space;
 use super::tables::Group;
 use crate::disk::WriteAt;
@@ -11,10 +13,10 @@ use crate::ext4::checksum;
 use crate::ext4::layout::{
     Compat, GroupFlags, Incompat, InodeFlags, MMP_MAGIC, MmpBlock, RoCompat,
 };
-use crate::units::{BlockNr, InodeNr};
+use crate::units::InodeNr;
 use std::collections::BTreeMap;
 
-const ROOT: u32 = 2;
+pub(super) const ROOT: u32 = 2;
 const RESIZE: u32 = 7;
 const JOURNAL: u32 = 8;
 
@@ -32,6 +34,12 @@ pub(super) struct Build<'a, M> {
     /// The journal's map and size, for the superblock.
     pub(super) journal_copy: Option<([u8; 60], u64)>,
     pub(super) orphan_file: u32,
+    /// Inodes of the quotas of users, groups, projects; 0 for none.
+    pub(super) quota_inodes: [u32; 3],
+    /// What the first inodes cost their owners.
+    pub(super) costs: Vec<Cost>,
+    /// The next free inode.
+    pub(super) next_inode: u32,
     pub(super) mmp_block: u64,
     pub(super) written: u64,
 }
@@ -43,11 +51,11 @@ impl<M: WriteAt> Build<'_, M> {
         Ok(self.medium.write_at(at, bytes)?)
     }
 
-    fn has_csum(&self) -> bool {
+    pub(super) fn has_csum(&self) -> bool {
         self.p.features.has_ro(RoCompat::METADATA_CSUM)
     }
 
-    fn extents(&self) -> bool {
+    pub(super) fn extents(&self) -> bool {
         self.p.features.has_incompat(Incompat::EXTENTS)
     }
 
@@ -61,7 +69,7 @@ impl<M: WriteAt> Build<'_, M> {
         }
     }
 
-    fn alloc(&mut self, goal: u64) -> Result<u64, MkfsError> {
+    pub(super) fn alloc(&mut self, goal: u64) -> Result<u64, MkfsError> {
         let at = self.space.alloc(goal);
         let at = at.ok_or(MkfsError::NoSpace("while making its first files"))?;
         self.touch(at, 1);
@@ -79,6 +87,22 @@ impl<M: WriteAt> Build<'_, M> {
         }
     }
 
+    /// Takes the next free inode.
+    pub(super) fn new_inode(&mut self) -> u32 {
+        let ino = self.next_inode;
+        self.next_inode += 1;
+        self.find_inode(ino);
+        self.take_inode(ino, false);
+        ino
+    }
+
+    /// Where an inode's blocks are looked for: the start of its flex group.
+    pub(super) fn inode_goal(&self, ino: u32) -> u64 {
+        let group = (ino - 1) / self.p.inodes_per_group;
+        let size = 1u32 << self.p.log_flex.min(31);
+        self.p.group_first(group & !(size - 1))
+    }
+
     /// Marks an inode as used.
     fn take_inode(&mut self, ino: u32, dir: bool) {
         let per_group = self.p.inodes_per_group;
@@ -94,17 +118,17 @@ impl<M: WriteAt> Build<'_, M> {
         }
     }
 
-    fn put(&mut self, ino: u32, spec: &InodeSpec) {
+    pub(super) fn put(&mut self, ino: u32, spec: &InodeSpec) {
         let bytes = spec.bytes(self.p.inode_size, self.o.now);
         self.inodes.insert(ino, bytes);
     }
 
-    fn inode_seed(&self, ino: u32) -> u32 {
+    pub(super) fn inode_seed(&self, ino: u32) -> u32 {
         checksum::inode_seed(self.seed, InodeNr(ino), 0)
     }
 
     /// Sectors of 512 bytes in a number of clusters.
-    fn sectors(&self, clusters: u64) -> u64 {
+    pub(super) fn sectors(&self, clusters: u64) -> u64 {
         clusters * self.p.ratio * u64::from(self.p.block_size / 512)
     }
 
@@ -132,6 +156,9 @@ impl<M: WriteAt> Build<'_, M> {
             self.mmp()?;
         }
         self.overhead += self.p.first;
+        if self.p.features.has_ro(RoCompat::QUOTA) {
+            self.quotas()?;
+        }
         if self.p.features.has_compat(Compat::ORPHAN_FILE) {
             self.orphans()?;
         }
@@ -178,6 +205,7 @@ impl<M: WriteAt> Build<'_, M> {
             i_block,
             ..InodeSpec::default()
         };
+        self.count(ROOT, root_spec.sectors);
         self.put(ROOT, &root_spec);
         let (flags, i_block) = self.dir_map(&blocks);
         let lost_spec = InodeSpec {
@@ -191,6 +219,7 @@ impl<M: WriteAt> Build<'_, M> {
             was_inline: self.p.features.has_incompat(Incompat::INLINE_DATA),
             ..InodeSpec::default()
         };
+        self.count(FIRST_INO, lost_spec.sectors);
         self.put(FIRST_INO, &lost_spec);
         Ok(())
     }
@@ -420,93 +449,6 @@ impl<M: WriteAt> Build<'_, M> {
             MmpBlock(&mut block[..1024]).set_mmp_checksum(sum);
         }
         let at = self.mmp_block;
-        self.write_block(at, &block)
-    }
-
-    /// A file of 32 to 512 blocks, a 4096th of the filesystem between.
-    fn orphans(&mut self) -> Result<(), MkfsError> {
-        let len = match self.p.blocks {
-            n if n < 128 << 10 => 32,
-            n if n < 2 << 20 => n / 4096,
-            _ => 512,
-        };
-        let len = len.next_multiple_of(self.p.ratio);
-        let ino = FIRST_INO + 1;
-        self.find_inode(ino);
-        self.take_inode(ino, false);
-        self.orphan_file = ino;
-        let mapped = if self.extents() {
-            let mut blocks: Vec<(u64, u64, u64)> = Vec::new();
-            let (mut last, mut clusters) = (0, 0);
-            for lblk in 0..len {
-                let at = if lblk > 0 && (last + 1) % self.p.ratio != 0 {
-                    last + 1
-                } else {
-                    clusters += 1;
-                    self.alloc(last)?
-                };
-                last = at;
-                match blocks.last_mut() {
-                    Some(r) if r.1 + r.2 == at => r.2 += 1,
-                    _ => blocks.push((lblk, at, 1)),
-                }
-            }
-            for block in blocks.iter().flat_map(|r| r.1..r.1 + r.2) {
-                self.orphan_block(ino, block)?;
-            }
-            if blocks.len() > 4 {
-                return Err(MkfsError::NoSpace("while creating orphan file"));
-            }
-            Mapped {
-                first: 0,
-                clusters,
-                flags: InodeFlags::EXTENTS,
-                i_block: files::extent_root(&blocks, None),
-            }
-        } else {
-            let mut map = files::BlockTree::new(self.p.block_size);
-            let mut at = 0;
-            while map.len() < len {
-                at = self.alloc(at)?;
-                let before = map.len();
-                map.push(at as u32);
-                if map.len() > before {
-                    self.orphan_block(ino, at)?;
-                }
-            }
-            for (block, bytes) in map.indirect_blocks() {
-                self.write_block(u64::from(block), &bytes)?;
-            }
-            Mapped {
-                first: 0,
-                clusters: map.blocks(),
-                flags: InodeFlags::empty(),
-                i_block: map.i_block(),
-            }
-        };
-        let spec = InodeSpec {
-            mode: 0o100_600,
-            size: len * u64::from(self.p.block_size),
-            links: 1,
-            sectors: self.sectors(mapped.clusters),
-            flags: mapped.flags,
-            i_block: mapped.i_block,
-            ..InodeSpec::default()
-        };
-        self.put(ino, &spec);
-        Ok(())
-    }
-
-    fn orphan_block(&mut self, ino: u32, at: u64) -> Result<(), MkfsError> {
-        const MAGIC: u32 = 0x0B10_CA04;
-        let mut block = vec![0; self.p.block_size as usize];
-        let tail = block.len() - 8;
-        block[tail..tail + 4].copy_from_slice(&MAGIC.to_le_bytes());
-        if self.has_csum() {
-            let seed = self.inode_seed(ino);
-            let sum = checksum::orphan_block(seed, BlockNr(at), &block[..tail]);
-            block[tail + 4..].copy_from_slice(&sum.to_le_bytes());
-        }
         self.write_block(at, &block)
     }
 }

@@ -1,6 +1,6 @@
 //! Feature sets as mke2fs's `-O` edits them.
 
-use super::options::MkfsError;
+use super::error::MkfsError;
 use crate::ext4::layout::{Compat, Incompat, RoCompat};
 
 /// The three feature words.

@@ -162,6 +162,25 @@ pub(super) fn extent_root(runs: &[(u64, u64, u64)], leaf: Option<u64>) -> [u8; 6
     root
 }
 
+/// Runs of blocks that got their places one after the other (block of the file, place):
+/// one beside a run makes it longer, two runs are not joined.
+pub(super) fn runs_in_order(placed: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
+    let mut runs: Vec<(u64, u64, u64)> = Vec::new();
+    for &(lblk, at) in placed {
+        let before = |r: &&mut (u64, u64, u64)| r.0 + r.2 == lblk && r.1 + r.2 == at;
+        let after = |r: &&mut (u64, u64, u64)| r.0 == lblk + 1 && r.1 == at + 1;
+        if let Some(run) = runs.iter_mut().find(before) {
+            run.2 += 1;
+        } else if let Some(run) = runs.iter_mut().find(after) {
+            *run = (lblk, at, run.2 + 1);
+        } else {
+            runs.push((lblk, at, 1));
+        }
+    }
+    runs.sort_unstable();
+    runs
+}
+
 /// A leaf of an extent tree; `None` where it cannot hold them all.
 pub(super) fn extent_leaf(
     size: u32,

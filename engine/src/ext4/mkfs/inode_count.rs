@@ -1,7 +1,8 @@
 //! Size and number of inodes.
 
 use super::ask::Asked;
-use super::options::{MkfsError, Options};
+use super::error::MkfsError;
+use super::options::Options;
 use crate::ext4::layout::{Incompat, RoCompat};
 
 pub(super) fn inode_size(o: &Options, a: &Asked) -> Result<u32, MkfsError> {

@@ -1,6 +1,7 @@
 //! How long the journal is.
 
-use super::options::{JournalOptions, MkfsError};
+use super::error::{MkfsError, Warning};
+use super::options::JournalOptions;
 use super::plan::Plan;
 use crate::ext4::layout::Compat;
 
@@ -33,16 +34,18 @@ pub(super) fn journal_size(
     let kilobytes = u64::from(p.block_size / 1024);
     let fast = p.features.has_compat(Compat::FAST_COMMIT);
     let default = default_journal(p.blocks);
-    let asked = o.megabytes.is_some() || (fast && o.fast_commit_kilobytes.is_some());
+    let megabytes = o.megabytes.filter(|n| *n > 0);
+    let asked = megabytes.is_some() || (fast && o.fast_commit_kilobytes.is_some());
     if !asked {
         // A filesystem too small for a journal is made without one.
         let Some(n) = default else {
             p.features.compat.remove(Compat::HAS_JOURNAL);
+            p.warnings.push(Warning::TooSmallForJournal);
             return Ok(None);
         };
         return Ok(Some((n, if fast { n / 64 } else { 0 })));
     }
-    let main = match o.megabytes {
+    let main = match megabytes {
         Some(n) => n.saturating_mul(1024) / kilobytes,
         None => default.unwrap_or(0),
     };
@@ -51,12 +54,15 @@ pub(super) fn journal_size(
         Some(n) => n / kilobytes,
         None => default.map_or(main / 64, |n| n / 64),
     };
-    let blocks = main + fc;
+    let blocks = main.saturating_add(fc);
     if !(1024..=10_240_000).contains(&blocks) {
         return Err(MkfsError::JournalRange { blocks });
     }
     if blocks > p.free_at_first() / 2 {
         return Err(MkfsError::JournalTooBig);
+    }
+    if main < 1024 {
+        return Err(MkfsError::JournalTooShort);
     }
     Ok(Some((main, fc)))
 }

@@ -1,7 +1,8 @@
 //! Groups and their inode tables: how many of each, and how long.
 
 use super::ask::Asked;
-use super::options::{MkfsError, Options};
+use super::error::MkfsError;
+use super::options::Options;
 use super::plan::{FIRST_INO, Plan};
 use crate::ext4::layout::{Compat, Incompat, RoCompat};
 
@@ -14,7 +15,6 @@ pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
     let most = (1 << 16) - 8;
     let per_group = u64::from(o.blocks_per_group.unwrap_or(a.block_size * 8)).min(most);
     let percent = o.reserved_percent.unwrap_or(5.0);
-    let wide = a.profile.features.has_incompat(Incompat::BIT64);
     let mut p = Plan {
         features: a.profile.features,
         revision: a.revision,
@@ -24,7 +24,7 @@ pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
         first: u64::from(a.block_size == 1024 && a.ratio == 1),
         blocks_per_group: per_group * a.ratio,
         groups: 0,
-        desc_size: if wide { 64 } else { 32 },
+        desc_size: a.desc_size,
         desc_blocks: 0,
         inode_size: a.inode_size,
         inodes_per_group: 0,
@@ -34,10 +34,12 @@ pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
         log_flex: a.log_flex,
         backups: [0, 0],
         journal: None,
+        warnings: a.warnings.clone(),
     };
-    if p.blocks <= p.first {
+    if a.blocks == 0 {
         return Err(MkfsError::InvalidArgument);
     }
+    let share = p.reserved_blocks as f64 / a.blocks as f64;
     loop {
         let groups = (p.blocks.saturating_sub(p.first)).div_ceil(p.blocks_per_group);
         if groups == 0 {
@@ -59,10 +61,14 @@ pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
         p.reserve_descriptors(a);
         if p.fits(a.backups)? {
             place_backups(&mut p, a.backups);
+            if p.groups == 1 && p.inodes_per_group < FIRST_INO {
+                return Err(MkfsError::TooFewInodes);
+            }
             return Ok(p);
         }
         let rest = (p.blocks - p.first) % p.blocks_per_group;
         p.blocks -= rest;
+        p.reserved_blocks = (share * p.blocks as f64) as u64;
     }
 }
 
@@ -114,6 +120,8 @@ impl Plan {
         let kept = self.desc_blocks + u64::from(self.reserved_gdt);
         if kept > self.blocks_per_group * 3 / 4 {
             self.features.incompat |= Incompat::META_BG;
+            self.features.compat.remove(Compat::RESIZE_INODE);
+            self.reserved_gdt = 0;
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod ask;
 mod build;
+mod error;
 mod features;
 mod files;
 mod geometry;
@@ -9,13 +10,16 @@ mod inode_count;
 mod journal_size;
 mod lay_out;
 mod options;
+mod orphans;
 mod plan;
 mod profile;
+mod quota;
 mod space;
 mod tables;
 mod write;
 
-pub use options::{FsType, JournalMap, JournalOptions, JournalPlacement, MkfsError, Options};
+pub use error::{MkfsError, Warning};
+pub use options::{FsType, JournalMap, JournalOptions, JournalPlacement, Options, QuotaTypes};
 
 use crate::disk::WriteAt;
 use crate::ext4::checksum;
@@ -24,6 +28,9 @@ use crate::units::BlockNr;
 use build::Build;
 use space::Space;
 use tables::{Tables, empty_groups};
+
+/// Groups are held in memory, some 50 bytes each: 512 TiB of 4 KiB blocks.
+const MOST_GROUPS: u32 = 1 << 22;
 
 /// What was made, or would be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +47,8 @@ pub struct Made {
     pub journal_blocks: u64,
     /// Where backups of the superblock are.
     pub backups: Vec<BlockNr>,
+    /// What is doubtful about it.
+    pub warnings: Vec<Warning>,
 }
 
 fn made(p: &plan::Plan) -> Made {
@@ -51,6 +60,7 @@ fn made(p: &plan::Plan) -> Made {
         groups: p.groups,
         journal_blocks: p.journal.map_or(0, |(main, fc)| main + fc),
         backups: p.backup_groups().filter_map(backup).collect(),
+        warnings: p.warnings.clone(),
     }
 }
 
@@ -62,6 +72,10 @@ pub fn plan(options: &Options, bytes: u64) -> Result<Made, MkfsError> {
 /// Makes a filesystem in the first `bytes` bytes of a medium; what was there is discarded.
 pub fn mkfs<M: WriteAt>(options: &Options, medium: &mut M, bytes: u64) -> Result<Made, MkfsError> {
     let p = plan::plan(options, bytes)?;
+    if p.groups > MOST_GROUPS {
+        let what = format!("a filesystem of more than {MOST_GROUPS} groups");
+        return Err(MkfsError::Unsupported(what));
+    }
     let answer = made(&p);
     let mut space = Space::new(p.first, p.blocks);
     let mut groups = empty_groups(&p, &mut space);
@@ -95,6 +109,9 @@ pub fn mkfs<M: WriteAt>(options: &Options, medium: &mut M, bytes: u64) -> Result
         overhead,
         journal_copy: None,
         orphan_file: 0,
+        quota_inodes: [0; 3],
+        costs: Vec::new(),
+        next_inode: plan::FIRST_INO + 1,
         mmp_block: 0,
         written: 0,
         p,

@@ -2,11 +2,12 @@
 //! features as mke2fs 1.47 derives them from its options.
 
 use super::ask::ask;
+use super::error::{MkfsError, Warning};
 use super::features::Features;
 use super::journal_size::journal_size;
 use super::lay_out::lay_out;
-use super::options::{MkfsError, Options};
-use crate::ext4::layout::Compat;
+use super::options::Options;
+use crate::ext4::layout::{Compat, Incompat, RoCompat};
 
 /// First inode that is not reserved.
 pub(super) const FIRST_INO: u32 = 11;
@@ -35,12 +36,17 @@ pub(super) struct Plan {
     pub(super) backups: [u32; 2],
     /// Blocks of the journal and of its fast-commit area.
     pub(super) journal: Option<(u64, u64)>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Decides everything for a filesystem of at most `bytes`.
 pub(super) fn plan(o: &Options, bytes: u64) -> Result<Plan, MkfsError> {
     let asked = ask(o, bytes)?;
     let mut plan = lay_out(o, &asked)?;
+    let f = &plan.features;
+    if f.has_incompat(Incompat::CSUM_SEED) && !f.has_ro(RoCompat::METADATA_CSUM) {
+        return Err(MkfsError::SeedNeedsChecksums);
+    }
     plan.journal = journal_size(&o.journal, &mut plan)?;
     if plan.features.has_compat(Compat::ORPHAN_FILE) && plan.journal.is_none() {
         return Err(MkfsError::OrphanFileNeedsJournal);

@@ -1,8 +1,9 @@
 //! The defaults of `/etc/mke2fs.conf` as e2fsprogs 1.47.0 ships it (Debian 12's is the
 //! same), and the choice of usage type by size that mke2fs.8 describes under `-T`.
 
+use super::error::MkfsError;
 use super::features::Features;
-use super::options::{FsType, MkfsError};
+use super::options::FsType;
 
 /// What the profile says once all of its sections are taken together.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,12 @@ fn by_size(bytes: u64) -> &'static str {
         _ if bytes < (16 * M) * M => "big",
         _ => "huge",
     }
+}
+
+/// Whether mke2fs.conf has a section for a usage type.
+pub(super) fn is_defined(usage: &str) -> bool {
+    let sections = "ext3 ext4 small floppy big huge news largefile largefile4 hurd default";
+    usage.is_empty() || sections.split(' ').any(|name| name == usage)
 }
 
 /// `revision0` filesystems get no features by default.
@@ -54,7 +61,13 @@ pub(super) fn profile(
     if usage.is_empty() {
         profile.apply(by_size(bytes));
     }
-    usage.iter().for_each(|name| profile.apply(name));
+    for name in usage {
+        match name.as_str() {
+            "ext3" if !revision0 => profile.features.edit(EXT3)?,
+            "ext4" if !revision0 => profile.features.edit(EXT4)?,
+            _ => profile.apply(name),
+        }
+    }
     Ok(profile)
 }
 

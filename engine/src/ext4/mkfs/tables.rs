@@ -1,7 +1,7 @@
 //! Where bitmaps and inode tables go. Places are mke2fs 1.47's, found out from its
 //! output and its sources; what is searched first, and how far, decides them.
 
-use super::options::MkfsError;
+use super::error::MkfsError;
 use super::plan::{FIRST_INO, Plan};
 use super::space::Space;
 use crate::ext4::layout::GroupFlags;

@@ -1,7 +1,7 @@
 //! Writing what describes the rest: inode tables, bitmaps, descriptors, superblocks.
 
 use super::build::Build;
-use super::options::MkfsError;
+use super::error::MkfsError;
 use super::plan::FIRST_INO;
 use crate::disk::WriteAt;
 use crate::ext4::checksum;
@@ -105,7 +105,7 @@ impl<M: WriteAt> Build<'_, M> {
         let mut bits = vec![0; self.p.block_size as usize];
         let total = bits.len() * 8;
         set(&mut bits, per_group, total);
-        let last = FIRST_INO.max(self.orphan_file) as usize;
+        let last = self.next_inode as usize - 1;
         let used = last.saturating_sub(g as usize * per_group).min(per_group);
         set(&mut bits, 0, used);
         bits
@@ -141,6 +141,7 @@ impl<M: WriteAt> Build<'_, M> {
         sb.set_s_max_mnt_count(u16::MAX);
         sb.set_s_magic(EXT4_MAGIC);
         sb.set_s_state(1);
+        sb.set_s_creator_os(o.creator_os);
         sb.set_s_errors(o.errors.unwrap_or(1));
         sb.set_s_rev_level(p.revision);
         sb.set_s_uuid(Bytes(o.uuid));
@@ -188,7 +189,7 @@ impl<M: WriteAt> Build<'_, M> {
     fn set_by_feature(&self, sb: &mut Sb) {
         let f = &self.p.features;
         if f.has_incompat(Incompat::BIT64) {
-            sb.set_s_desc_size(64);
+            sb.set_s_desc_size(self.p.desc_size as u16);
         }
         if f.has_ro(RoCompat::METADATA_CSUM) {
             sb.set_s_checksum_type(1);
@@ -205,8 +206,9 @@ impl<M: WriteAt> Build<'_, M> {
             sb.set_s_encrypt_algos(Bytes([1, 4, 0, 0]));
         }
         if f.has_incompat(Incompat::CASEFOLD) {
-            // UTF-8 12.1, not strict.
+            // UTF-8 12.1 is the only one there is.
             sb.set_s_encoding(1);
+            sb.set_s_encoding_flags(u16::from(self.o.encoding_strict));
         }
         if f.has_incompat(Incompat::MMP) {
             sb.set_s_mmp_block(self.mmp_block);
@@ -214,6 +216,9 @@ impl<M: WriteAt> Build<'_, M> {
             sb.set_s_mmp_interval(if interval == 0 { 5 } else { interval });
         }
         sb.set_s_orphan_file_inum(self.orphan_file);
+        sb.set_s_usr_quota_inum(self.quota_inodes[0]);
+        sb.set_s_grp_quota_inum(self.quota_inodes[1]);
+        sb.set_s_prj_quota_inum(self.quota_inodes[2]);
         if let Some((map, size)) = &self.journal_copy {
             let mut copy = [0; 68];
             copy[..60].copy_from_slice(map);
