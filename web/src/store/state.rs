@@ -10,7 +10,7 @@ use super::{Action, Dirs, ImageState, MapState, Opened, Replies, Saving, Selecti
 use crate::kinds::KindSet;
 use crate::owner_map::OwnerMap;
 use crate::route::Address;
-use crate::worker::protocol::Answer;
+use crate::worker::protocol::{Answer, Query};
 
 /// A picture, at full size, or several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,6 +83,8 @@ pub struct State {
     pub view: View,
     /// The narrow screen's.
     pub pane: Pane,
+    /// How far the search of the journal is that a reply waits for: blocks done, and in all.
+    pub searching: Option<(u64, u64)>,
     /// A file being saved.
     pub saving: Option<Saving>,
     /// The sample was opened for a visitor who asked for nothing yet.
@@ -136,7 +138,12 @@ impl State {
                     };
                 }
             }
-            Action::Replied { query, reply } => Rc::make_mut(&mut self.replies).put(query, reply),
+            Action::Replied { query, reply } => {
+                if query == Query::Journal {
+                    self.searching = None;
+                }
+                Rc::make_mut(&mut self.replies).put(query, reply);
+            }
             Action::Listed { dir, from, page } => {
                 Rc::make_mut(&mut self.dirs).put(dir, from, page);
             }
@@ -183,6 +190,7 @@ impl State {
         self.replies = Rc::default();
         self.dirs = Rc::default();
         self.saving = None;
+        self.searching = None;
     }
 
     /// A block that was chosen before its owner was known has one now.
@@ -256,6 +264,7 @@ impl State {
                     self.image.stage = Stage::Cancelled;
                 }
             }
+            Answer::Searching { done, of, .. } => self.searching = Some((done, of)),
             Answer::Scanning { done, of, .. } => self.map.advance(done, of, map),
             Answer::Mapped {
                 problems,
@@ -283,6 +292,7 @@ fn image_of(answer: &Answer) -> Option<u32> {
         | Answer::Refused { image, .. }
         | Answer::Cancelled { image }
         | Answer::Scanning { image, .. }
+        | Answer::Searching { image, .. }
         | Answer::Mapped { image, .. }
         | Answer::Reply { image, .. } => Some(*image),
     }

@@ -12,9 +12,10 @@ use yew::prelude::*;
 use super::header::CommandButton;
 use super::notes::{self, block_link, checksum, problems, waiting};
 use super::pick::JournalInput;
+use super::progress::Progress;
 use crate::command::Command;
 use crate::format;
-use crate::store::{Selection, Store, use_query, use_store};
+use crate::store::{Fetched, Selection, Store, use_query, use_store};
 use crate::worker::protocol::{Query, Reply};
 
 /// Blocks of a transaction that are listed at once.
@@ -34,7 +35,10 @@ pub fn Journal() -> Html {
             <p class="hint">{ "This filesystem has no journal: what was being written when the power \
                 failed is for e2fsck to find" }</p>
         },
-        _ => waiting(&fetched),
+        _ => match (&fetched, store.state.searching) {
+            (Fetched::Waiting, Some((done, of))) => searching(done, of),
+            _ => waiting(&fetched),
+        },
     };
     let replayed = store.state.image.replayed;
     let has_journal = matches!(
@@ -59,6 +63,15 @@ pub fn Journal() -> Html {
             }
         </section>
     }
+}
+
+/// What stands where the journal is to come, while it is searched.
+fn searching(done: u64, of: u64) -> Html {
+    let words = format!(
+        "Looking for older transactions: {}",
+        format::percent(done, of)
+    );
+    html! { <div class="hint" aria-busy="true"><Progress label="Searching" {done} {of} {words} /></div> }
 }
 
 /// Whether the journal is kept outside the filesystem: it has one, but no inode for it.

@@ -223,6 +223,15 @@ pub enum Answer {
         /// Problems beyond those listed.
         more_problems: u64,
     },
+    /// The journal is being searched for older transactions, which a question waits for.
+    Searching {
+        /// The image's number.
+        image: u32,
+        /// Blocks of the journal looked at.
+        done: u64,
+        /// Blocks in all.
+        of: u64,
+    },
     /// The answer to a question.
     Reply {
         /// The image's number.

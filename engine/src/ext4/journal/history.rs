@@ -101,6 +101,11 @@ impl HistorySearch {
         self.done < most
     }
 
+    /// Blocks that were looked at, and how many are to be in all.
+    pub fn progress(&self, journal: &Journal) -> (u32, u32) {
+        (self.done, most_of(&journal.log))
+    }
+
     /// Hands over what was found.
     pub fn finish(self, journal: &mut Journal) {
         let (total, most) = (journal.log.ring_len(), most_of(&journal.log));

@@ -41,9 +41,16 @@ impl Session {
     /// Goes on with the search that questions wait for, and answers them at its end.
     pub(super) fn search_journal(&mut self, now: &dyn Fn() -> f64, until: f64) -> Vec<Say> {
         if let JournalState::Open(open) = &mut self.journal
-            && open.search_on(now, until)
+            && let Some((done, of)) = open.search_on(now, until)
         {
-            return Vec::new();
+            if !self.word_is_due(now()) {
+                return Vec::new();
+            }
+            return vec![plain(Answer::Searching {
+                image: self.image,
+                done: done.into(),
+                of: of.into(),
+            })];
         }
         let waiting = std::mem::take(&mut self.waiting);
         let replies = waiting
@@ -108,19 +115,15 @@ impl Session {
 }
 
 impl OpenJournal {
-    /// Goes on with the search; whether there is more to do.
-    fn search_on(&mut self, now: &dyn Fn() -> f64, until: f64) -> bool {
-        let Some(search) = &mut self.search else {
-            return false;
-        };
+    /// Goes on with the search; how far it is, if there is more to do.
+    fn search_on(&mut self, now: &dyn Fn() -> f64, until: f64) -> Option<(u32, u32)> {
+        let search = self.search.as_mut()?;
         while search.step(&self.journal, &self.medium, LOOK) {
             if now() >= until {
-                return true;
+                return Some(search.progress(&self.journal));
             }
         }
-        if let Some(search) = self.search.take() {
-            search.finish(&mut self.journal);
-        }
-        false
+        self.search.take()?.finish(&mut self.journal);
+        None
     }
 }

@@ -304,6 +304,11 @@ fn the_journal_is_searched_before_the_scan_goes_on() {
         panic!("{:?}", answers[at]);
     };
     assert!(journal.history_complete && journal.transactions.total > 3);
+    // Until then one is told how far the search is, in blocks of the journal.
+    let part = u64::from(journal.blocks);
+    let told =
+        |a: &Answer| matches!(a, Answer::Searching { done, of, .. } if done < of && *of <= part);
+    assert!(answers[..at].iter().any(told), "{answers:?}");
     assert!(matches!(answers.last(), Some(Answer::Mapped { .. })));
     assert!(at + 1 < answers.len());
     // The second time it is known.
