@@ -31,14 +31,11 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
 fn print(out: &mut impl Write, s: &Summary) -> std::io::Result<()> {
     let mut line = |name: &str, value: String| writeln!(out, "{name:<14}{value}");
     line("Kind", s.kind.clone())?;
-    line(
-        "Label",
-        if s.label.is_empty() {
-            "none".into()
-        } else {
-            s.label.clone()
-        },
-    )?;
+    let or_none = |text: &str| match text {
+        "" => "none".into(),
+        text => text.to_owned(),
+    };
+    line("Label", or_none(&s.label))?;
     line("UUID", s.uuid.clone())?;
     if !s.last_mounted.is_empty() {
         line("Last mounted", s.last_mounted.clone())?;
@@ -95,7 +92,7 @@ fn print(out: &mut impl Write, s: &Summary) -> std::io::Result<()> {
             out::size(s.image_bytes)
         ),
     )?;
-    line("Features", s.features.join(" "))?;
+    line("Features", or_none(&s.features.join(" ")))?;
     for (i, sentence) in s.state.iter().enumerate() {
         line(if i == 0 { "State" } else { "" }, sentence.clone())?;
     }

@@ -50,7 +50,7 @@ pub fn Filesystem() -> Html {
                 if !opened.layers.is_empty() {
                     { pair("Unpacked from", format::numbers(&opened.layers.join(", then "))) }
                 }
-                { pair("Features", html! { <span class="code">{ s.features.join(" ") }</span> }) }
+                { pair("Features", html! { <span class="code">{ or_none(&s.features.join(" ")) }</span> }) }
             </dl>
             if !s.orphans.is_empty() {
                 <h3>{ "Deleted or cut while open" }</h3>
