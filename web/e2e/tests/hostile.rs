@@ -161,6 +161,49 @@ async fn names_with_markup_are_text() -> Result<()> {
     .await
 }
 
+#[tokio::test]
+async fn an_address_that_names_nothing_is_answered_in_words() -> Result<()> {
+    // The sample has 8192 blocks, 512 inodes, 8 groups; see its README.
+    let cases = [
+        ("g=8", "#selection", "Group 8 is outside the filesystem"),
+        ("i=513", "#selection", "Inode 513 is outside the filesystem"),
+        (
+            "i=4294967295&v=contents",
+            ".contents",
+            "Inode 4294967295 is outside",
+        ),
+        (
+            "b=8192",
+            "#selection",
+            "Block 8192 is outside the filesystem",
+        ),
+        // No bytes, and more of them than there are.
+        ("i=2&x=0+0", "#selection .say", "root directory"),
+        (
+            "i=2&x=4294967295+4294967295",
+            "#selection .say",
+            "root directory",
+        ),
+        (
+            "b=18446744073709551615",
+            "#selection",
+            "Block 18446744073709551615 is outside",
+        ),
+    ];
+    fslab_e2e::run("#s=small", async |page| {
+        page.find("tree", "Files").await?;
+        for (place, css, words) in cases {
+            page.evaluate::<()>(&format!("location.hash = '#s=small&{place}'"))
+                .await?;
+            wait_for_text_in(page, css, words).await?;
+        }
+        // The block before and after that last one.
+        page.driver.action_chain().send_keys("][").perform().await?;
+        common::wait_for_address(page, "b=18446744073709551614").await
+    })
+    .await
+}
+
 /// Keeps hold of the page's workers, so that a test can make one fail.
 const HOLD_WORKERS: &str = "const Real = Worker; window.workers = [];
     window.Worker = class extends Real { constructor(...all) { super(...all); workers.push(this); } };";
