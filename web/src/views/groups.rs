@@ -132,7 +132,7 @@ fn head() -> Html {
     html! {
         <div class="grid-head" aria-hidden="true">
             <span class="figure">{ "Group" }</span>
-            <span class="figure">{ "First block" }</span>
+            <span class="figure few">{ "First block" }</span>
             <span class="figure some">{ "Blocks" }</span>
             <span class="figure">{ "Free" }</span>
             <span>{ "Used" }</span>
@@ -203,7 +203,7 @@ fn cells(store: &Store, row: &GroupRow) -> Html {
     html! {
         <>
             <span class="figure strong" role="gridcell">{ info.nr.0 }{ checked(info.checksum_ok) }</span>
-            <span class="figure" role="gridcell">{ block_link(store, info.start.0) }</span>
+            <span class="figure few" role="gridcell">{ block_link(store, info.start.0) }</span>
             <span class="figure some" role="gridcell">{ format::grouped(info.len.into()) }</span>
             <span class="figure" role="gridcell">{ format::grouped(free) }</span>
             <span class="fill" role="gridcell" aria-label={format!("{:.0} % used", used * 100.0)}>

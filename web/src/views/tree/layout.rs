@@ -25,9 +25,8 @@ pub const NODE: f64 = 40.0;
 pub const WIDTH: f64 = 166.0;
 /// Least width of a run.
 const RUN: f64 = 184.0;
-/// Width of a run's bar with the space beside it, and of a character of its words.
+/// Width of a run's bar with the space beside it.
 pub const BAR: f64 = 52.0;
-const CHARACTER: f64 = 7.7;
 /// From one column to the next.
 pub const COLUMN: f64 = 190.0;
 /// From one level to the next where all stand below one another.
@@ -124,12 +123,21 @@ pub fn layout(
 
 /// Room for the words of every run.
 fn run_width(view: &MapView, states: bool) -> f64 {
-    let characters = |run: &Run| {
+    let words = |run: &Run| {
         let (file, disk) = ends(run, states);
-        file.chars().count() + " → ".chars().count() + disk.chars().count()
+        BAR + text_width(&format!("{file} → {disk}"))
     };
-    let longest = view.runs.iter().map(characters).max().unwrap_or(0);
-    (BAR + longest as f64 * CHARACTER).max(RUN)
+    view.runs.iter().map(words).fold(RUN, f64::max)
+}
+
+/// About how wide a text is; rather too much.
+fn text_width(text: &str) -> f64 {
+    let width = |c: char| match c {
+        ',' | ' ' => 4.0,
+        '→' => 10.5,
+        _ => 7.7,
+    };
+    text.chars().map(width).sum()
 }
 
 /// A run's blocks in the file, and on the disk, there with their state if that is wanted:

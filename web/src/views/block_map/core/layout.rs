@@ -51,9 +51,8 @@ impl Layout {
         while columns < geometry.groups && columns < MOST_COLUMNS {
             columns = (columns * 2).min(geometry.groups);
             let other = Self::with_columns(geometry, screen, columns);
-            // A little smaller is not worth another row.
             let better = match (&best, &other) {
-                (Some(best), Some(other)) => other.fit > best.fit * 1.02,
+                (Some(best), Some(other)) => other.is_better(best),
                 (best, _) => best.is_none(),
             };
             if better {
@@ -61,6 +60,13 @@ impl Layout {
             }
         }
         best.unwrap_or_else(|| Self::overflowing(geometry, screen))
+    }
+
+    /// Whether cells are larger than with fewer columns, or as large and not in a part of
+    /// the screen only. A little larger is not worth another column.
+    fn is_better(&self, fewer: &Self) -> bool {
+        let width = |layout: &Self| layout.at(layout.fit).x.total();
+        self.fit > fewer.fit * 1.02 || self.fit >= fewer.fit && width(self) > width(fewer) * 1.2
     }
 
     /// The layout with so many columns and the largest cells with which it fits.
