@@ -204,6 +204,38 @@ async fn an_address_that_names_nothing_is_answered_in_words() -> Result<()> {
     .await
 }
 
+#[tokio::test]
+async fn names_deep_in_the_tree_are_in_sight() -> Result<()> {
+    if !have("mke2fs") {
+        return Ok(());
+    }
+    let folder = folder()?;
+    let image = mke2fs(&folder, "deep.img", "8M", &["-t", "ext4"])?;
+    let path: String = (0..40).map(|nr| format!("/deep{nr}")).collect();
+    let fill = |at: &Path| {
+        let within = at.join(path.trim_start_matches('/'));
+        std::fs::create_dir_all(&within)?;
+        Ok(std::fs::write(within.join("bottom"), "")?)
+    };
+    if filled(&folder, &image, fill)?.is_none() {
+        return Ok(());
+    }
+    fslab_e2e::run("", async |page| {
+        open_image(page, &image).await?;
+        common::find(page, &format!("{path}/bottom")).await?;
+        wait_for_text_in(page, ".tree .selected", "bottom").await?;
+        // The width of the name that is within the tree.
+        let script =
+            "const name = document.querySelector('.tree .selected .name').getBoundingClientRect();
+            const tree = document.querySelector('.tree').getBoundingClientRect();
+            return Math.min(name.right, tree.right) - name.left";
+        let seen: f64 = page.evaluate(script).await?;
+        ensure!(seen > 30.0, "{seen} pixels of the name are in sight.");
+        page.screenshots("deep").await
+    })
+    .await
+}
+
 /// Keeps hold of the page's workers, so that a test can make one fail.
 const HOLD_WORKERS: &str = "const Real = Worker; window.workers = [];
     window.Worker = class extends Real { constructor(...all) { super(...all); workers.push(this); } };";
