@@ -428,7 +428,10 @@ fn text_is_aligned_and_escaped(image: &Path) {
     assert_eq!(json("stat", image, &[&format!("<{inode}>")])["nr"], inode);
     let first = debugfs(image, "blocks /small").trim().to_owned();
     let owner = text("search", image, &["block", &first]);
-    assert!(owner.contains("of the file /small"), "block {first}: {owner}");
+    assert!(
+        owner.contains("of the file /small"),
+        "block {first}: {owner}"
+    );
     let strips = text("map", image, &[]);
     assert!(strips.contains("file data") && strips.contains('|'));
     // Groups of 8192 blocks in lines of 64 letters.

@@ -151,6 +151,28 @@ pub const MATRIX: &[Row] = &[
         "",
         "100M",
     ),
+    row("-t ext3 -b 1024 -N 12", "", "65615k"),
+    row("-t ext4 -b 8192 -G 512", "", "243M"),
+    row("-t ext4 -b 2048 -G 1024 -N 200", "", "24M"),
+    row("-t ext2 -b 1024 -O mmp -g 8192 -N 100", "", "200M"),
+    row(
+        "-t ext4 -J size=8,location=16802",
+        "packed_meta_blocks=1",
+        "100M",
+    ),
+    row("-t ext3 -b 2048 -I 512 -J size=4", "", "668k"),
+    row(
+        "-t ext2 -b 1024 -O has_journal,orphan_file -N 17 -J size=2",
+        "",
+        "877k",
+    ),
+    row("-t ext2 -J location=5000", "", "20M"),
+    row("-t ext4 -b 8192 -T largefile4", "", "526k"),
+    row(
+        "-t ext2 -b 1024 -O inline_data -N 1 -J size=1",
+        "",
+        "10632k",
+    ),
 ];
 
 /// Too long to be read byte by byte: compared by what dumpe2fs and debugfs say.

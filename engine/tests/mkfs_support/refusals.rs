@@ -5,6 +5,8 @@ use std::path::Path;
 
 /// Options and sizes that `mke2fs -n` refuses.
 pub const REFUSED: &[(&str, &str)] = &[
+    ("-t ext4 -E resize=1000000,desc_size=64", "64M"),
+    ("-E resize=1000000,desc_size=64", "64M"),
     ("-b 1000", "64M"),
     ("-b 512", "64M"),
     ("-b 131072", "64M"),
@@ -115,6 +117,7 @@ pub const REFUSED: &[(&str, &str)] = &[
 
 /// What it refuses only when it is to write.
 pub const REFUSED_LATER: &[(&str, &str)] = &[
+    ("-t ext2 -b 1024 -I 1024 -N 1", "8M"),
     ("-E mmp_update_interval=1000 -O mmp", "64M"),
     ("-t ext4 -O orphan_file,^has_journal", "64M"),
     ("-t ext2 -O orphan_file", "64M"),

@@ -54,7 +54,7 @@ fn begin(o: &Options, bytes: u64) -> Result<Asked, MkfsError> {
     if revision == 0 && *f != Features::default() {
         return Err(MkfsError::FeaturesNeedRevision1);
     }
-    if o.journal.wanted || o.journal.megabytes.is_some() {
+    if o.journal.wanted || o.journal.megabytes.is_some_and(|n| n > 0) {
         if revision == 0 {
             return Err(MkfsError::JournalNeedsRevision1);
         }
@@ -145,17 +145,13 @@ fn cluster_ratio(o: &Options, f: &Features, block_size: u32) -> Result<u64, Mkfs
 
 /// `-E`.
 fn extended(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
-    if let Some(size) = o.desc_size {
-        if a.desc_size == 32 {
-            return Err(MkfsError::DescNeedsWide);
-        }
-        // mke2fs takes shorter and longer ones, and fails later or makes what none can read.
-        if !size.is_power_of_two() || !(64..=1024).contains(&size) {
-            return Err(MkfsError::DescSize(size));
-        }
-        a.desc_size = size;
+    if !o.desc_size_late {
+        desc_size(o, a)?;
     }
     a.reserved_gdt = resize(o, a)?;
+    if o.desc_size_late {
+        desc_size(o, a)?;
+    }
     let backups = match o.backups.unwrap_or(2) {
         0 => [0, 0],
         1 => [1, 0],
@@ -172,6 +168,24 @@ fn extended(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
     if o.quota_types.is_some_and(|types| types.projects) {
         f.ro |= RoCompat::PROJECT;
     }
+    Ok(())
+}
+
+fn desc_size(o: &Options, a: &mut Asked) -> Result<(), MkfsError> {
+    let Some(size) = o.desc_size else {
+        return Ok(());
+    };
+    if a.desc_size == 32 {
+        return Err(MkfsError::DescNeedsWide);
+    }
+    if a.reserved_gdt != 0 {
+        return Err(MkfsError::DescAfterResize(a.reserved_gdt));
+    }
+    // mke2fs takes shorter and longer ones, and fails later or makes what none can read.
+    if !size.is_power_of_two() || !(64..=1024).contains(&size) {
+        return Err(MkfsError::DescSize(size));
+    }
+    a.desc_size = size;
     Ok(())
 }
 

@@ -175,11 +175,17 @@ impl<M: WriteAt> Build<'_, M> {
         for ino in ROOT + 1..FIRST_INO {
             self.take_inode(ino, false);
         }
-        let lost = self.alloc(first)?;
+        let inline = self.p.features.has_incompat(Incompat::INLINE_DATA);
+        // One that grows out of its inode takes the filesystem's first free block.
+        let goal = if inline {
+            first
+        } else {
+            self.inode_goal(FIRST_INO)
+        };
+        let lost = self.alloc(goal)?;
         self.take_inode(FIRST_INO, true);
         // 16 KiB, and two blocks at least, but none past the twelve that need no indirect
         // block. With inline_data the first entries begin in the inode: one block fewer.
-        let inline = self.p.features.has_incompat(Incompat::INLINE_DATA);
         let want = (16384 / size).clamp(2, 12) - u32::from(inline);
         let (mut blocks, mut clusters) = (vec![lost], 1);
         while (blocks.len() as u32) < want {
@@ -216,7 +222,7 @@ impl<M: WriteAt> Build<'_, M> {
             sectors: self.sectors(clusters),
             flags,
             i_block,
-            was_inline: self.p.features.has_incompat(Incompat::INLINE_DATA),
+            was_inline: inline,
             ..InodeSpec::default()
         };
         self.count(FIRST_INO, lost_spec.sectors);
@@ -267,7 +273,8 @@ impl<M: WriteAt> Build<'_, M> {
     fn resize_inode(&mut self) -> Result<(), MkfsError> {
         let per_block = u64::from(self.p.block_size / 4);
         let reserved = u64::from(self.p.reserved_gdt);
-        let goal = 3 + reserved + self.p.desc_blocks + self.p.itable_blocks;
+        let tables = reserved + self.p.desc_blocks + self.p.itable_blocks;
+        let goal = 2 + self.p.first + tables;
         let dind = self.alloc(goal)?;
         let mut list = vec![0u8; self.p.block_size as usize];
         let start = self.p.super_block(0).unwrap_or(0) + 1 + self.p.desc_blocks;
@@ -348,8 +355,8 @@ impl<M: WriteAt> Build<'_, M> {
             JournalPlacement::LargestOfThree => self.p.group_first(self.middle(false)),
             // mke2fs does not look at the goal of a journal without extents.
             _ if map == JournalMap::Indirect => 0,
+            _ if self.o.packed_meta_blocks => 0,
             JournalPlacement::At(block) => block,
-            JournalPlacement::Default if self.o.packed_meta_blocks => 0,
             JournalPlacement::Default => self.p.group_first(self.middle(true)),
         };
         self.space.peek(goal).unwrap_or(goal)

@@ -150,9 +150,12 @@ pub enum MkfsError {
     /// `-J size`.
     #[error("Total journal size too big for filesystem")]
     JournalTooBig,
-    /// The first group's inodes are not even enough for the first files.
+    /// There are not even enough inodes for the reserved ones, which have checksums.
     #[error("Illegal inode number while writing reserved inodes")]
-    TooFewInodes,
+    TooFewForReserved,
+    /// There are not even enough inodes for lost+found.
+    #[error("Could not allocate inode in ext2 filesystem while creating /lost+found")]
+    TooFewForLostFound,
     /// `-J size` with `fast_commit_size`.
     #[error("Journal must be at least 1024 blocks while trying to create journal")]
     JournalTooShort,
@@ -162,6 +165,9 @@ pub enum MkfsError {
     /// `-E desc_size`.
     #[error("Invalid desc_size: '{0}'")]
     DescSize(u32),
+    /// `-E resize,desc_size`.
+    #[error("'desc_size' must be before 'resize={0}'")]
+    DescAfterResize(u32),
     /// `-E desc_size` without 64bit.
     #[error("desc_size requires '-O 64bit'")]
     DescNeedsWide,

@@ -61,5 +61,9 @@ pub(super) fn inodes(o: &Options, a: &Asked) -> Result<u64, MkfsError> {
             blocks: a.blocks,
         });
     }
-    Ok(count)
+    // Where the ratio leaves none, one for each 4 KiB or block.
+    Ok(match count {
+        0 => a.blocks / (4096 / size).max(1),
+        n => n,
+    })
 }

@@ -33,26 +33,26 @@ pub(super) fn journal_size(
     }
     let kilobytes = u64::from(p.block_size / 1024);
     let fast = p.features.has_compat(Compat::FAST_COMMIT);
-    let default = default_journal(p.blocks);
+    // A filesystem too small for a journal is made without one, whatever was asked for.
+    let Some(default) = default_journal(p.blocks) else {
+        let both = Compat::HAS_JOURNAL | Compat::ORPHAN_FILE;
+        p.features.compat.remove(both);
+        p.warnings.push(Warning::TooSmallForJournal);
+        return Ok(None);
+    };
     let megabytes = o.megabytes.filter(|n| *n > 0);
     let asked = megabytes.is_some() || (fast && o.fast_commit_kilobytes.is_some());
     if !asked {
-        // A filesystem too small for a journal is made without one.
-        let Some(n) = default else {
-            p.features.compat.remove(Compat::HAS_JOURNAL);
-            p.warnings.push(Warning::TooSmallForJournal);
-            return Ok(None);
-        };
-        return Ok(Some((n, if fast { n / 64 } else { 0 })));
+        return Ok(Some((default, if fast { default / 64 } else { 0 })));
     }
     let main = match megabytes {
         Some(n) => n.saturating_mul(1024) / kilobytes,
-        None => default.unwrap_or(0),
+        None => default,
     };
     let fc = match o.fast_commit_kilobytes {
         _ if !fast => 0,
         Some(n) => n / kilobytes,
-        None => default.map_or(main / 64, |n| n / 64),
+        None => default / 64,
     };
     let blocks = main.saturating_add(fc);
     if !(1024..=10_240_000).contains(&blocks) {

@@ -61,9 +61,6 @@ pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
         p.reserve_descriptors(a);
         if p.fits(a.backups)? {
             place_backups(&mut p, a.backups);
-            if p.groups == 1 && p.inodes_per_group < FIRST_INO {
-                return Err(MkfsError::TooFewInodes);
-            }
             return Ok(p);
         }
         let rest = (p.blocks - p.first) % p.blocks_per_group;
@@ -121,7 +118,8 @@ impl Plan {
         if kept > self.blocks_per_group * 3 / 4 {
             self.features.incompat |= Incompat::META_BG;
             self.features.compat.remove(Compat::RESIZE_INODE);
-            self.reserved_gdt = 0;
+            // mke2fs keeps those of -E resize.
+            self.reserved_gdt = a.reserved_gdt;
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Options {
     pub mmp_interval: u16,
     /// `-E desc_size`: bytes of a group descriptor (64bit).
     pub desc_size: Option<u32>,
+    /// `desc_size` comes after `resize`, which has been worked out without it: refused.
+    pub desc_size_late: bool,
     /// `-E encoding=utf8`: names are UTF-8, case can be folded.
     pub encoding: bool,
     /// `-E encoding_flags=strict`: refuse names that are not UTF-8.

@@ -47,9 +47,16 @@ pub(super) fn plan(o: &Options, bytes: u64) -> Result<Plan, MkfsError> {
     if f.has_incompat(Incompat::CSUM_SEED) && !f.has_ro(RoCompat::METADATA_CSUM) {
         return Err(MkfsError::SeedNeedsChecksums);
     }
-    plan.journal = journal_size(&o.journal, &mut plan)?;
-    if plan.features.has_compat(Compat::ORPHAN_FILE) && plan.journal.is_none() {
+    // Where the journal is then left out, so is this.
+    if f.has_compat(Compat::ORPHAN_FILE) && !f.has_compat(Compat::HAS_JOURNAL) {
         return Err(MkfsError::OrphanFileNeedsJournal);
+    }
+    plan.journal = journal_size(&o.journal, &mut plan)?;
+    if plan.groups == 1 && plan.inodes_per_group < FIRST_INO {
+        return Err(match plan.features.has_ro(RoCompat::METADATA_CSUM) {
+            true => MkfsError::TooFewForReserved,
+            false => MkfsError::TooFewForLostFound,
+        });
     }
     Ok(plan)
 }

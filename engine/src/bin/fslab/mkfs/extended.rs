@@ -90,9 +90,7 @@ fn with_value(name: &str, value: &str, unit: u64, o: &mut Options) -> anyhow::Re
             o.backups = Some(n.try_into().unwrap_or(u32::MAX));
         }
         "desc_size" | "desc-size" => {
-            if let Some(resize) = o.resize {
-                bail!("'{name}' must be before 'resize={resize}'");
-            }
+            o.desc_size_late = o.resize.is_some();
             let size = plain(value).and_then(|n| n.try_into().ok());
             o.desc_size = Some(size.ok_or_else(|| anyhow!("Invalid desc_size: '{value}'"))?);
         }

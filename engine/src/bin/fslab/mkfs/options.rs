@@ -29,7 +29,7 @@ pub fn asked(a: &MkfsArgs) -> anyhow::Result<Asked> {
     let unit = o.block_size.map_or(UNIT, u64::from);
     journal(a, &mut o, unit)?;
     let mut size = size(a, unit)?;
-    o.fs_type = fs_type(a)?;
+    o.fs_type = fs_type(a, &o)?;
     let place = match (&a.extended, &a.raid) {
         // A size is told in blocks of the filesystem, 4 KiB as a rule.
         (Some(list), _) | (None, Some(list)) => {
@@ -204,13 +204,13 @@ fn creator_os(name: &str) -> anyhow::Result<u32> {
     }
 }
 
-fn fs_type(a: &MkfsArgs) -> anyhow::Result<FsType> {
+fn fs_type(a: &MkfsArgs, o: &Options) -> anyhow::Result<FsType> {
     if a.fs_type.len() > 1 {
         bail!("The -t option may only be used once");
     }
     match a.fs_type.first().map(String::as_str) {
         // With a journal of its own it is ext3.
-        None if a.journal || !a.journal_options.is_empty() => Ok(FsType::Ext3),
+        None if o.journal.wanted => Ok(FsType::Ext3),
         None | Some("ext2") => Ok(FsType::Ext2),
         Some("ext3") => Ok(FsType::Ext3),
         Some("ext4") => Ok(FsType::Ext4),
@@ -226,13 +226,14 @@ fn fs_type(a: &MkfsArgs) -> anyhow::Result<FsType> {
 }
 
 fn journal(a: &MkfsArgs, o: &mut Options, unit: u64) -> anyhow::Result<()> {
-    o.journal.wanted = a.journal || !a.journal_options.is_empty();
     let (mut device, mut location) = (None, None);
     for list in &a.journal_options {
         let (d, l) = extended::journal(list, o)?;
         device = d.or(device);
         location = l.or(location);
     }
+    // -J alone asks for a journal only by its size.
+    o.journal.wanted = a.journal || o.journal.megabytes.is_some_and(|n| n > 0);
     if let Some(device) = device {
         return Err(extended::journal_device(&device));
     }
