@@ -365,7 +365,7 @@ async fn a_partition_of_a_disk_is_chosen() -> Result<()> {
         wait_for_text_in(page, "#selection dl", "second").await?;
         // The address names the partition, so that it is not asked for again.
         page.reload().await?;
-        page.wait_for_text("Choose disk.img again").await?;
+        page.wait_for_text("Choose disk.img to go on").await?;
         page.upload(common::INPUT, &disk).await?;
         wait_for_text_in(page, "#selection dl", "second").await
     })
