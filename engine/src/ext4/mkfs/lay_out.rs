@@ -6,6 +6,10 @@ use super::options::Options;
 use super::plan::{FIRST_INO, Plan};
 use crate::ext4::layout::{Compat, Incompat, RoCompat};
 
+/// Groups are gone through one by one and held in memory, some 50 bytes each: 512 TiB of
+/// 4 KiB blocks.
+const MOST_GROUPS: u64 = 1 << 22;
+
 /// Groups and inode tables. What does not come out even is tried again with the last
 /// group dropped, or with shorter groups.
 pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
@@ -44,6 +48,10 @@ pub(super) fn lay_out(o: &Options, a: &Asked) -> Result<Plan, MkfsError> {
         let groups = (p.blocks.saturating_sub(p.first)).div_ceil(p.blocks_per_group);
         if groups == 0 {
             return Err(MkfsError::TooSmall);
+        }
+        if groups > MOST_GROUPS {
+            let what = format!("a filesystem of more than {MOST_GROUPS} groups");
+            return Err(MkfsError::Unsupported(what));
         }
         p.groups = groups as u32;
         p.desc_blocks = (groups * u64::from(p.desc_size)).div_ceil(size);

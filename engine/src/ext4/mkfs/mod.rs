@@ -29,9 +29,6 @@ use build::Build;
 use space::Space;
 use tables::{Tables, empty_groups};
 
-/// Groups are held in memory, some 50 bytes each: 512 TiB of 4 KiB blocks.
-const MOST_GROUPS: u32 = 1 << 22;
-
 /// What was made, or would be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made {
@@ -72,10 +69,6 @@ pub fn plan(options: &Options, bytes: u64) -> Result<Made, MkfsError> {
 /// Makes a filesystem in the first `bytes` bytes of a medium; what was there is discarded.
 pub fn mkfs<M: WriteAt>(options: &Options, medium: &mut M, bytes: u64) -> Result<Made, MkfsError> {
     let p = plan::plan(options, bytes)?;
-    if p.groups > MOST_GROUPS {
-        let what = format!("a filesystem of more than {MOST_GROUPS} groups");
-        return Err(MkfsError::Unsupported(what));
-    }
     let answer = made(&p);
     let mut space = Space::new(p.first, p.blocks);
     let mut groups = empty_groups(&p, &mut space);
