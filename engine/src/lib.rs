@@ -5,9 +5,12 @@
 //! Nothing here panics on any image.
 #![forbid(unsafe_code)]
 
+pub mod device;
 pub mod disk;
+pub mod event;
 pub mod ext4;
 pub mod image;
 pub mod jbd2;
+pub mod kernel;
 pub mod units;
 pub mod view;

@@ -43,6 +43,11 @@ unit!(
     GroupNr(u32)
 );
 
+unit!(
+    /// Simulated time, nanoseconds since the run began.
+    SimTime(u64)
+);
+
 impl BlockNr {
     /// The block `n` further on; saturates, so that hostile numbers stay out of range
     /// instead of wrapping into it.

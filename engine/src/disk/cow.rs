@@ -20,6 +20,40 @@ pub trait WriteAt: ReadAt {
     fn discard(&mut self, offset: u64, len: u64) -> Result<(), ReadError>;
 }
 
+/// Bytes to be written or held, by what they cost: nothing, a seed, or themselves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Data {
+    /// Zeros.
+    Zero,
+    /// The pattern of a seed, from one of its bytes on.
+    Pattern {
+        /// The seed.
+        seed: u64,
+        /// The first byte's place in the pattern.
+        from: u64,
+    },
+    /// These, and zeros after them.
+    Bytes(Arc<[u8]>),
+}
+
+impl Data {
+    /// Fills `out` with the bytes from `skip` on.
+    pub fn read(&self, skip: usize, out: &mut [u8]) {
+        match self {
+            Self::Zero => out.fill(0),
+            Self::Pattern { seed, from } => {
+                fill_pattern(*seed, from.wrapping_add(skip as u64), out);
+            }
+            Self::Bytes(bytes) => {
+                let have = bytes.get(skip..).unwrap_or_default();
+                let n = have.len().min(out.len());
+                out[..n].copy_from_slice(&have[..n]);
+                out[n..].fill(0);
+            }
+        }
+    }
+}
+
 /// What a piece holds; a piece that is not there holds zeros.
 #[derive(Clone, Debug)]
 enum Content {
@@ -92,6 +126,30 @@ impl CowDisk {
                 self.write_part(piece, skip, &part);
             }
         }
+        Ok(())
+    }
+
+    /// Writes `len` bytes that `data` tells.
+    pub fn write_data(&mut self, offset: u64, len: u64, data: &Data) -> Result<(), ReadError> {
+        match data {
+            Data::Zero => self.discard(offset, len),
+            Data::Pattern { seed, from } => self.write_pattern(offset, len, *seed, *from),
+            Data::Bytes(bytes) if bytes[..].len() as u64 == len => self.write_shared(offset, bytes),
+            Data::Bytes(_) => {
+                let mut all = vec![0; len as usize];
+                data.read(0, &mut all);
+                self.write_at(offset, &all)
+            }
+        }
+    }
+
+    /// A whole piece is shared with the one who wrote it instead of copied.
+    fn write_shared(&mut self, offset: u64, bytes: &Arc<[u8]>) -> Result<(), ReadError> {
+        if bytes[..].len() as u64 != PIECE || !offset.is_multiple_of(PIECE) {
+            return self.write_at(offset, bytes);
+        }
+        check_range(offset, PIECE, self.len)?;
+        self.put(offset / PIECE, Some(Content::Bytes(bytes.clone())));
         Ok(())
     }
 

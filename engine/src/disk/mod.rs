@@ -5,7 +5,7 @@ mod cow;
 mod window;
 
 pub use cache::Cached;
-pub use cow::{CowDisk, WriteAt, pattern_byte};
+pub use cow::{CowDisk, Data, WriteAt, pattern_byte};
 pub use window::Window;
 
 /// Why bytes could not be read.

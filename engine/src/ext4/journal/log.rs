@@ -57,6 +57,11 @@ impl Log {
         (self.first, self.last)
     }
 
+    /// The block that holds the superblock.
+    pub fn superblock_block(&self) -> u32 {
+        self.sb_block
+    }
+
     /// Blocks of the ring.
     pub fn ring_len(&self) -> u32 {
         self.last.saturating_sub(self.first)

@@ -18,6 +18,7 @@ mod superblock;
 mod transaction;
 mod versions;
 
+pub(crate) use block::TransactionSum;
 pub use block::{Format, JournalChecksum};
 pub use fast_commit::{FastCommits, FcEnd, FcTag, FcValue};
 pub use history::{History, HistorySearch};
@@ -26,6 +27,7 @@ pub use open::JournalHome;
 pub use overlay::{Overlay, ReplayMap};
 pub use replay::{Outcome, Replayed};
 pub use scan::{ScanEnd, ScanStop};
+pub(crate) use superblock::{checksum as superblock_checksum, format_of};
 pub use transaction::{
     CommitInfo, CopyFate, LogBlock, LogBlockKind, LogCopy, Transaction, TransactionState,
 };

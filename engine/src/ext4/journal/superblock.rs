@@ -60,17 +60,23 @@ pub struct Bounds {
     pub fs_blocks: u64,
 }
 
-/// The log by its superblock, with the fast-commit area (its first block and length) at
-/// its end.
-pub fn log(sb: &Sb, bounds: Bounds) -> (Log, Option<(u32, u32)>) {
+/// How a journal's blocks are written, by its superblock's features.
+pub fn format_of(sb: &Sb, block_size: u32) -> Format {
     let (compat, incompat) = features(sb);
-    let format = Format {
-        block_size: bounds.block_size,
+    Format {
+        block_size,
         checksum: checksum_of(compat.contains(JournalCompat::CHECKSUM), incompat),
         wide: incompat.contains(JournalIncompat::BIT64),
         async_commit: incompat.contains(JournalIncompat::ASYNC_COMMIT),
         seed: crc32c(!0, &sb.s_uuid().0),
-    };
+    }
+}
+
+/// The log by its superblock, with the fast-commit area (its first block and length) at
+/// its end.
+pub fn log(sb: &Sb, bounds: Bounds) -> (Log, Option<(u32, u32)>) {
+    let (_, incompat) = features(sb);
+    let format = format_of(sb, bounds.block_size);
     let total = bounds.total.min(sb.s_maxlen()).min(super::MOST_BLOCKS);
     let area = fast_commit_area(sb, incompat, total);
     let least = bounds.sb_block.saturating_add(1);

@@ -66,6 +66,7 @@ on_disk! {
 /// Bytes from one entry to the next, as the two bytes on disk say it: blocks of 64 KiB
 /// cannot be written as such, so 65535 or 0 stands for a whole block, and the low two
 /// bits hold bits 16 and 17.
+#[inline]
 pub fn rec_len_from_disk(raw: u16, block_size: u32) -> u32 {
     let n = u32::from(raw);
     if block_size < 65536 {

@@ -27,6 +27,7 @@ macro_rules! wire_int {
         impl Wire for $int {
             const SIZE: usize = size_of::<$int>();
 
+            #[inline]
             fn decode(bytes: &[u8], order: Order) -> Self {
                 let mut raw = [0; size_of::<$int>()];
                 raw.copy_from_slice(&bytes[..size_of::<$int>()]);
@@ -36,6 +37,7 @@ macro_rules! wire_int {
                 }
             }
 
+            #[inline]
             fn encode(&self, bytes: &mut [u8], order: Order) {
                 let raw = match order {
                     Order::Little => self.to_le_bytes(),
@@ -75,6 +77,7 @@ impl<const N: usize> Wire for Bytes<N> {
 
 /// Reads a field; one that the structure is too short to hold reads as zero, which
 /// is what ext4 means by a short descriptor or inode.
+#[inline]
 pub fn get<T: Wire>(bytes: &[u8], offset: usize, order: Order) -> T {
     match bytes.get(offset..) {
         Some(rest) if rest.len() >= T::SIZE => T::decode(rest, order),
@@ -84,6 +87,7 @@ pub fn get<T: Wire>(bytes: &[u8], offset: usize, order: Order) -> T {
 
 /// Writes a field; `false`, with nothing written, when the structure is too short to
 /// hold it.
+#[inline]
 pub fn set<T: Wire>(bytes: &mut [u8], offset: usize, value: &T, order: Order) -> bool {
     match bytes.get_mut(offset..) {
         Some(rest) if rest.len() >= T::SIZE => {

@@ -8,7 +8,7 @@ const NO_ID: u32 = !0;
 
 /// From the form on disk (entries of 4 bytes, 8 where they name somebody) to the one
 /// `getxattr` gives (always 8); `None` where it is not in the form on disk.
-pub(super) fn acl_to_linux(disk: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn acl_to_linux(disk: &[u8]) -> Option<Vec<u8>> {
     let (version, mut rest) = disk.split_first_chunk::<4>()?;
     if u32::from_le_bytes(*version) != ON_DISK_VERSION {
         return None;

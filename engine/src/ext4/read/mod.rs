@@ -30,6 +30,7 @@ pub use open::{SuperblockAt, ext_magic_at};
 pub use orphan::{Orphan, OrphanSource};
 pub use xattr::{Xattr, XattrHome};
 pub(crate) use {
+    acl::acl_to_linux,
     dir::{RawEntry, each_entry},
     xattr::{each_xattr, inode_region},
 };

@@ -1,0 +1,112 @@
+//! The simulated hardware. Knows no filesystem.
+
+mod overlay;
+mod ram;
+
+pub use overlay::Overlaid;
+pub use ram::Ram;
+
+use crate::disk::{Data, ReadAt};
+use crate::event::EventId;
+use serde::{Deserialize, Serialize};
+
+/// What a device is asked to do.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Bring bytes into memory.
+    Read,
+    /// Write these pieces, one after another. `fua`: it counts as done only once it is on
+    /// the medium.
+    Write {
+        /// What to write, each piece with its length in bytes.
+        data: Vec<(Data, u64)>,
+        /// Forced unit access.
+        fua: bool,
+    },
+    /// These bytes are no longer needed.
+    Discard,
+    /// Everything done before goes to the medium.
+    Flush,
+}
+
+/// A request, as it is queued.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What to do.
+    pub op: Op,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The event that it follows from.
+    pub cause: Option<EventId>,
+}
+
+/// What a device has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// Requests to read.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Requests to write.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Requests to discard.
+    pub discards: u64,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
+    /// Flushes.
+    pub flushes: u64,
+}
+
+impl Counters {
+    fn read(&mut self, bytes: u64) {
+        self.reads += 1;
+        self.read_bytes += bytes;
+    }
+
+    fn wrote(&mut self, bytes: u64) {
+        self.writes += 1;
+        self.written_bytes += bytes;
+    }
+}
+
+/// A block device. Reading by [`ReadAt`] tells what is there without being charged: the
+/// one who reads queues a [`Op::Read`] beside it.
+pub trait Device: ReadAt + std::fmt::Debug {
+    /// Queues a request. Its effect shows in what is read at once; when it is done, and
+    /// when it is safe, is the device's affair.
+    fn submit(&mut self, request: Request) -> Result<(), DeviceError>;
+
+    /// What it has done so far.
+    fn counters(&self) -> Counters;
+
+    /// A copy that shares its contents until one of the two changes.
+    fn boxed_clone(&self) -> Box<dyn Device>;
+
+    /// The device as what it is, for the one who made it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+impl Clone for Box<dyn Device> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
+
+/// Why a device did not do what it was asked.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The range is not on the device.
+    #[error("bytes {offset} to {end} are past the device's end at {len}", end = offset.saturating_add(*wanted))]
+    PastEnd {
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        wanted: u64,
+        /// Bytes of the device.
+        len: u64,
+    },
+}

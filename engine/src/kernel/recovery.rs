@@ -1,0 +1,154 @@
+//! Recovery: what a mount does with a log that holds transactions. Its passes are those of
+//! `ext4::journal`, which reads the log; here the blocks go home.
+
+use super::mount::MountError;
+use super::{Errno, MountOptions};
+use crate::device::{Device, Op, Request};
+use crate::disk::Data;
+use crate::event::What;
+use crate::ext4::checksum;
+use crate::ext4::journal::{Journal as Log, JournalHome, Outcome, Replayed};
+use crate::ext4::layout::{Incompat, JOURNAL_MAGIC, SUPERBLOCK_OFFSET, Superblock};
+use crate::ext4::read::Fs;
+use crate::units::BlockNr;
+
+/// The log as a mount finds it, replayed; the number of the next transaction; what
+/// happened.
+pub(super) struct Recovered {
+    pub(super) log: Log,
+    pub(super) next: u32,
+    pub(super) events: Vec<What>,
+}
+
+type Result<T> = std::result::Result<T, MountError>;
+
+/// Replays the journal of the filesystem on a device, where that is needed. `None`: it has
+/// no journal.
+pub(super) fn recover(
+    dev: &mut Box<dyn Device>,
+    options: &MountOptions,
+) -> Result<Option<Recovered>> {
+    let view = dev.clone();
+    let fs = Fs::open(&*view)?;
+    match Log::home(&fs) {
+        JournalHome::None => return Ok(None),
+        JournalHome::Device(_) => return Err(MountError::ExternalJournal),
+        JournalHome::Inode(_) => {}
+    }
+    let log = Log::open(&fs)?;
+    if let Outcome::Refused(problem) = log.outcome() {
+        return Err(MountError::Journal(problem.clone()));
+    }
+    let needed = fs.superblock().incompat().contains(Incompat::RECOVER);
+    if !needed {
+        let next = log.superblock().s_sequence();
+        return Ok(Some(Recovered {
+            log,
+            next,
+            events: Vec::new(),
+        }));
+    }
+    if options.read_only {
+        return Err(MountError::NeedsRecovery);
+    }
+    let size = u64::from(fs.geometry().block_size);
+    let mut events = Vec::new();
+    for t in log
+        .transactions()
+        .iter()
+        .filter(|t| log.replayed().values().any(|r| r.sequence == t.sequence))
+    {
+        events.push(What::Recovered { tid: t.sequence });
+    }
+    for (&home, from) in log.replayed() {
+        let bytes = copy(&log, &*view, from)?;
+        write(dev, home * size, bytes)?;
+        events.push(What::Replayed {
+            tid: from.sequence,
+            log_block: from.journal_block,
+            home: BlockNr(home),
+        });
+    }
+    flush(dev)?;
+    if let Outcome::Replay { damaged, .. } = log.outcome()
+        && *damaged > 0
+    {
+        // As in Linux: what could be replayed was, and then the mount fails.
+        return Err(MountError::Failed(Errno::EIO));
+    }
+    let next = log.scan_end().sequence.wrapping_add(1);
+    let found = Recovered { log, next, events };
+    if super::fc_replay::tags(&found.log).is_empty() {
+        found.finish(dev)?;
+    }
+    Ok(Some(found))
+}
+
+impl Recovered {
+    /// Everything is home: the log is emptied.
+    pub(super) fn finish(&self, dev: &mut Box<dyn Device>) -> Result<()> {
+        let size = u64::from(self.log.log().format().block_size);
+        clear_log(dev, &self.log, self.next, size)?;
+        clear_flag(dev)
+    }
+}
+
+/// A copy's bytes as they belong home.
+fn copy(log: &Log, view: &dyn Device, from: &Replayed) -> Result<Vec<u8>> {
+    let block = log.log().block(&view, from.journal_block);
+    let mut bytes = block.map_err(MountError::Journal)?;
+    if from.escaped {
+        bytes[..4].copy_from_slice(&JOURNAL_MAGIC.to_be_bytes());
+    }
+    Ok(bytes)
+}
+
+fn write(dev: &mut Box<dyn Device>, offset: u64, bytes: Vec<u8>) -> Result<()> {
+    let len = bytes.len() as u64;
+    let data = vec![(Data::Bytes(bytes.into()), len)];
+    let op = Op::Write { data, fua: false };
+    request(dev, op, offset, len)
+}
+
+fn flush(dev: &mut Box<dyn Device>) -> Result<()> {
+    request(dev, Op::Flush, 0, 0)
+}
+
+fn request(dev: &mut Box<dyn Device>, op: Op, offset: u64, len: u64) -> Result<()> {
+    let request = Request {
+        op,
+        offset,
+        len,
+        cause: None,
+    };
+    dev.submit(request)
+        .map_err(|_| MountError::Failed(Errno::EIO))
+}
+
+/// The log is empty.
+fn clear_log(dev: &mut Box<dyn Device>, log: &Log, next: u32, size: u64) -> Result<()> {
+    let mut sb = log.superblock().clone();
+    sb.set_s_start(0);
+    sb.set_s_sequence(next);
+    if log.log().format().has_block_checksums() {
+        sb.set_s_checksum(crate::ext4::journal::superblock_checksum(&sb));
+    }
+    let at = log.log().physical(log.log().superblock_block());
+    let at = at.ok_or(MountError::Failed(Errno::EIO))?;
+    write(dev, at.0 * size, sb.0.to_vec())
+}
+
+/// The filesystem needs no recovery any more. The replay may have changed its superblock.
+fn clear_flag(dev: &mut Box<dyn Device>) -> Result<()> {
+    let mut raw = [0; 1024];
+    let read = dev.read_at(SUPERBLOCK_OFFSET, &mut raw);
+    read.map_err(|_| MountError::Failed(Errno::EIO))?;
+    let mut sb = Superblock(&mut raw[..]);
+    sb.set_s_feature_incompat(sb.s_feature_incompat() & !Incompat::RECOVER.bits());
+    if sb.has_metadata_csum() {
+        let sum = checksum::superblock(&raw);
+        Superblock(&mut raw[..]).set_s_checksum(sum);
+    }
+    write(dev, SUPERBLOCK_OFFSET, raw.to_vec())?;
+    flush(dev)
+}
