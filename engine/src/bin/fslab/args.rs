@@ -4,11 +4,12 @@ use clap::{Args, Parser, Subcommand};
 use fslab_engine::ext4::read::SuperblockAt;
 use std::ffi::OsString;
 
-/// Look inside ext2, ext3 and ext4 images
+/// Look inside ext2, ext3 and ext4 images, make them and change them
 ///
 /// IMG is a file or device: a filesystem, a disk with partitions (IMG:2 chooses the second),
-/// or either of them compressed, as qcow2 or as an Android sparse image. Nothing is ever
-/// written to it; only `mkfs` writes, to the file it is given.
+/// or either of them compressed, as qcow2 or as an Android sparse image. Looking never writes
+/// to it. Commands that change something take a plain image of a filesystem, and change it only
+/// when all went well.
 #[derive(Parser, Debug)]
 #[command(name = "fslab", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
@@ -49,6 +50,28 @@ pub enum Command {
     Search(SearchArgs),
     /// Make an empty filesystem in a file, by mke2fs's options
     Mkfs(Box<crate::mkfs::MkfsArgs>),
+    /// Write a file's contents, from a file or standard input
+    Write(crate::change::WriteArgs),
+    /// Remove files, and with -r directories
+    Rm(crate::change::RmArgs),
+    /// Make directories
+    Mkdir(crate::change::MkdirArgs),
+    /// Remove empty directories
+    Rmdir(crate::change::RmdirArgs),
+    /// Make a link
+    Ln(crate::change::LnArgs),
+    /// Rename
+    Mv(crate::change::MvArgs),
+    /// Set permissions
+    Chmod(crate::change::ChmodArgs),
+    /// Set owner and group
+    Chown(crate::change::ChownArgs),
+    /// Give a file a length
+    Truncate(crate::change::TruncateArgs),
+    /// Preallocate, punch, zero, collapse or insert a range of a file
+    Fallocate(crate::change::FallocateArgs),
+    /// Set or remove an extended attribute
+    Setfattr(crate::change::SetfattrArgs),
 }
 
 /// What to open, and how to show it.

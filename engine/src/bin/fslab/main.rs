@@ -1,4 +1,5 @@
-//! `fslab`: what is inside an ext2, ext3 or ext4 image, on the command line.
+//! `fslab`: looks inside ext2, ext3 and ext4 images, makes and changes them, on the command
+//! line.
 //!
 //! Ends with 0 when what was asked for was shown (problems found on the way are listed on
 //! stderr), with 1 and a sentence when it cannot be had (for `cat`: not in full), with 2 when
@@ -8,6 +9,7 @@
 mod args;
 mod blocks;
 mod cat;
+mod change;
 mod extents;
 mod groups;
 mod info;
@@ -51,6 +53,17 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Groups(a) => groups::run(a),
         Command::Search(a) => search::run(a),
         Command::Mkfs(a) => mkfs::run(a),
+        Command::Write(a) => change::write(a),
+        Command::Rm(a) => change::rm(a),
+        Command::Mkdir(a) => change::mkdir(a),
+        Command::Rmdir(a) => change::rmdir(a),
+        Command::Ln(a) => change::ln(a),
+        Command::Mv(a) => change::mv(a),
+        Command::Chmod(a) => change::chmod(a),
+        Command::Chown(a) => change::chown(a),
+        Command::Truncate(a) => change::truncate(a),
+        Command::Fallocate(a) => change::fallocate(a),
+        Command::Setfattr(a) => change::setfattr(a),
     }
 }
 
