@@ -1,0 +1,539 @@
+//! The published experiments on power cuts, C1 to C4, and on tangled fsyncs, F1
+//! (`../shared/experiments`): what can be found in a file afterwards, over all disks that a
+//! crash at any instant of a run can leave.
+
+mod oracle;
+#[allow(dead_code, reason = "other tests use the rest")]
+mod recorder;
+
+use fslab_engine::device::Ram;
+use fslab_engine::disk::{CowDisk, FileReader, ReadAt};
+use fslab_engine::ext4::mkfs::{FsType, Options, mkfs};
+use fslab_engine::ext4::read::Fs;
+use fslab_engine::kernel::{Caller, DataMode, Fd, Mount, MountOptions, OpenFlags};
+use fslab_engine::units::{InodeNr, SimTime};
+use oracle::{available, limited, output, skipped};
+use recorder::{Recorder, crash_disks, of};
+use std::collections::BTreeSet;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const LEN: u64 = 16 << 20;
+const BLOCK: u64 = 1024;
+const SECOND: u64 = 1_000_000_000;
+const OLD: [u8; 5000] = [b'O'; 5000];
+const NEW: [u8; 5000] = [b'N'; 5000];
+const SECRET: u8 = b'S';
+
+/// What a file holds after a crash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Found {
+    Absent,
+    Old,
+    New,
+    Empty,
+    Zeros,
+    /// Another file's bytes, or a mixture.
+    Garbage,
+}
+
+use Found::{Absent, Empty, Garbage, New, Old, Zeros};
+
+fn classify(contents: Option<Vec<u8>>) -> Found {
+    match contents {
+        None => Absent,
+        Some(c) if c.is_empty() => Empty,
+        Some(c) if c == OLD => Old,
+        Some(c) if c == NEW => New,
+        Some(c) if c.iter().all(|&b| b == 0) => Zeros,
+        Some(_) => Garbage,
+    }
+}
+
+#[derive(Clone)]
+struct Setting {
+    name: &'static str,
+    fs: FsType,
+    csum: bool,
+    options: MountOptions,
+}
+
+fn ext3(name: &'static str, data: DataMode) -> Setting {
+    let options = MountOptions {
+        data,
+        ..MountOptions::default()
+    };
+    Setting {
+        name,
+        fs: FsType::Ext3,
+        csum: false,
+        options,
+    }
+}
+
+fn ext4(name: &'static str, change: impl FnOnce(&mut MountOptions)) -> Setting {
+    let mut options = MountOptions::default();
+    change(&mut options);
+    Setting {
+        name,
+        fs: FsType::Ext4,
+        csum: true,
+        options,
+    }
+}
+
+/// A filesystem with `/file`, and another file's bytes in its free blocks.
+fn base(s: &Setting) -> CowDisk {
+    let mut disk = CowDisk::new(LEN);
+    let mut options = Options {
+        fs_type: s.fs,
+        block_size: Some(BLOCK as u32),
+        uuid: [3; 16],
+        hash_seed: [5; 16],
+        ..Options::default()
+    };
+    if s.fs == FsType::Ext4 && !s.csum {
+        options.features = vec!["^metadata_csum".into(), "^64bit".into()];
+    }
+    options.journal.megabytes = Some(1);
+    mkfs(&options, &mut disk, LEN).unwrap();
+    let mut m = Mount::mount(Box::new(Ram::new(disk)), MountOptions::default()).unwrap();
+    write(&mut m, b"/file", &OLD);
+    write(&mut m, b"/secret", &vec![SECRET; 12 << 20]);
+    m.sync().unwrap();
+    m.unlink(&Caller::root(), b"/secret").unwrap();
+    let (device, done) = m.unmount();
+    done.unwrap();
+    device
+        .as_any()
+        .downcast_ref::<Ram>()
+        .unwrap()
+        .disk()
+        .clone()
+}
+
+fn open(m: &mut Mount, path: &[u8]) -> Fd {
+    let flags = OpenFlags::WRONLY | OpenFlags::CREAT | OpenFlags::TRUNC;
+    m.open(&Caller::root(), path, flags, 0o644).unwrap()
+}
+
+fn write(m: &mut Mount, path: &[u8], bytes: &[u8]) {
+    let fd = open(m, path);
+    m.write(fd, bytes).unwrap();
+    m.close(fd).unwrap();
+}
+
+/// What a program does.
+#[derive(Clone, Copy, PartialEq)]
+enum Program {
+    /// `open(O_TRUNC), write, close`.
+    Truncate,
+    /// `write tmp, [fsync], close, rename`.
+    Rename { fsync: bool },
+    /// A new file.
+    Create,
+}
+
+impl Program {
+    fn file(self) -> &'static str {
+        if self == Self::Create { "new" } else { "file" }
+    }
+
+    /// Runs it, and then 60 seconds; a commit comes after the call of this number. How many
+    /// steps the device had done before the flusher came.
+    fn run(self, m: &mut Mount, commit_after: usize) -> usize {
+        let mut calls = 0;
+        let mut called = |m: &mut Mount| {
+            if calls == commit_after {
+                m.commit().unwrap();
+            }
+            calls += 1;
+        };
+        let path: &[u8] = match self {
+            Self::Truncate => b"/file",
+            Self::Rename { .. } => b"/tmp",
+            Self::Create => b"/new",
+        };
+        let fd = open(m, path);
+        called(m);
+        m.write(fd, &NEW).unwrap();
+        called(m);
+        if self == (Self::Rename { fsync: true }) {
+            m.fsync(fd).unwrap();
+            called(m);
+        }
+        m.close(fd).unwrap();
+        called(m);
+        if matches!(self, Self::Rename { .. }) {
+            m.rename(&Caller::root(), b"/tmp", b"/file", 0).unwrap();
+            called(m);
+        }
+        m.advance(SimTime(29 * SECOND)).unwrap();
+        called(m);
+        let early = of(m.vol.device()).steps().len();
+        m.advance(SimTime(30 * SECOND)).unwrap();
+        called(m);
+        m.advance(SimTime(60 * SECOND)).unwrap();
+        early
+    }
+}
+
+/// Commits come by the clock only.
+const BY_CLOCK: usize = usize::MAX;
+
+/// What can be found: before the flusher came and commits coming by the clock; at any
+/// time, the same; and with a commit after any of the calls.
+#[derive(Default, PartialEq, Debug)]
+struct Outcomes {
+    early: BTreeSet<Found>,
+    late: BTreeSet<Found>,
+    any: BTreeSet<Found>,
+}
+
+fn by_fslab(disk: &CowDisk, name: &str) -> Found {
+    let device = Box::new(Ram::new(disk.clone()));
+    let mut m = Mount::mount(device, MountOptions::default()).unwrap();
+    let path = format!("/{name}");
+    let Ok(fd) = m.open(&Caller::root(), path.as_bytes(), OpenFlags::default(), 0) else {
+        return Absent;
+    };
+    classify(Some(m.read(fd, 1 << 20).unwrap()))
+}
+
+fn by_reader<R: ReadAt>(medium: R, name: &str) -> Found {
+    let fs = Fs::open(medium).unwrap();
+    let (entries, _) = fs.read_dir(&fs.inode(InodeNr(2)).unwrap());
+    let Some(entry) = entries.into_iter().find(|e| e.name == name.as_bytes()) else {
+        return Absent;
+    };
+    let inode = fs.inode(entry.inode).unwrap();
+    let mut bytes = vec![0; inode.size() as usize];
+    fs.read_content(&fs.content(&inode), 0, &mut bytes).unwrap();
+    classify(Some(bytes))
+}
+
+fn save(disk: &CowDisk, path: &Path) {
+    let file = std::fs::File::create(path).unwrap();
+    file.set_len(disk.len()).unwrap();
+    for (at, len) in disk.data() {
+        let mut bytes = vec![0; len as usize];
+        disk.read_at(at, &mut bytes).unwrap();
+        file.write_all_at(&bytes, at).unwrap();
+    }
+}
+
+/// What others find on the same disk.
+struct Judges {
+    dir: tempfile::TempDir,
+    here: bool,
+    by_e2fsck: usize,
+    by_kernel: usize,
+}
+
+impl Judges {
+    fn new() -> Self {
+        let here = available().is_ok();
+        if let Err(why) = available() {
+            skipped::<()>(&why);
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let (by_e2fsck, by_kernel) = (0, 0);
+        Self {
+            dir,
+            here,
+            by_e2fsck,
+            by_kernel,
+        }
+    }
+
+    fn agree(&mut self, disk: &CowDisk, name: &str, found: Found, nth: usize) {
+        if !self.here || !nth.is_multiple_of(67) {
+            return;
+        }
+        let path = self.dir.path().join("image");
+        save(disk, &path);
+        let run = |program: &str, args: &[&std::ffi::OsStr]| {
+            output(&mut limited(20, program, args)).unwrap().status
+        };
+        let code = run("e2fsck", &["-fy".as_ref(), path.as_os_str()]).code();
+        assert!(code.is_some_and(|c| c <= 1), "e2fsck: {code:?}");
+        assert_eq!(by_reader(FileReader::open(&path).unwrap(), name), found);
+        self.by_e2fsck += 1;
+        if !nth.is_multiple_of(67 * 8) {
+            return;
+        }
+        save(disk, &path);
+        let at = self.dir.path().join("mount");
+        std::fs::create_dir_all(&at).unwrap();
+        let args = [
+            "-o".as_ref(),
+            "loop".as_ref(),
+            path.as_os_str(),
+            at.as_os_str(),
+        ];
+        assert!(run("mount", &args).success());
+        let theirs = classify(std::fs::read(at.join(name)).ok());
+        assert!(run("umount", &[at.as_os_str()]).success());
+        assert_eq!(theirs, found);
+        self.by_kernel += 1;
+    }
+}
+
+fn outcomes(s: &Setting, program: Program) -> Outcomes {
+    let mut all = Outcomes::default();
+    let base = base(s);
+    let mut judges = Judges::new();
+    let mut count = 0;
+    for commit_after in (0..7).chain([BY_CLOCK]) {
+        let device = Box::new(Recorder::new(base.clone()));
+        let mut m = Mount::mount(device, s.options.clone()).unwrap();
+        // The mount is no part of it.
+        let begun = of(m.vol.device()).steps().len();
+        let early = program.run(&mut m, commit_after);
+        let recorder = of(m.vol.device());
+        crash_disks(recorder.base(), recorder.steps(), BLOCK, |at, disk| {
+            if at < begun {
+                return;
+            }
+            let found = by_fslab(disk, program.file());
+            count += 1;
+            judges.agree(disk, program.file(), found, count);
+            all.any.insert(found);
+            if commit_after == BY_CLOCK {
+                all.late.insert(found);
+            }
+        });
+        if commit_after == BY_CLOCK {
+            let steps = &recorder.steps()[..early];
+            crash_disks(recorder.base(), steps, BLOCK, |at, disk| {
+                if at >= begun {
+                    all.early.insert(by_fslab(disk, program.file()));
+                }
+            });
+        }
+    }
+    eprintln!(
+        "{:<44} {count:>5} disks, {} by e2fsck, {} by the kernel; within 30 s {:?}, later {:?}, \
+         with commits anywhere {:?}",
+        s.name, judges.by_e2fsck, judges.by_kernel, all.early, all.late, all.any
+    );
+    all
+}
+
+fn expect(s: &Setting, program: Program, early: &[Found], late: &[Found], any: &[Found]) {
+    let set = |some: &[Found]| some.iter().copied().collect();
+    let expected = Outcomes {
+        early: set(early),
+        late: set(late),
+        any: set(any),
+    };
+    assert_eq!(outcomes(s, program), expected, "{}", s.name);
+}
+
+fn before_heuristic(data: DataMode) -> Setting {
+    ext4("ext4 noauto_da_alloc", |o| {
+        o.data = data;
+        o.auto_da_alloc = false;
+        o.dioread_nolock = false;
+    })
+}
+
+fn with_heuristic() -> Setting {
+    ext4("ext4 auto_da_alloc, dioread_lock", |o| {
+        o.dioread_nolock = false
+    })
+}
+
+fn today() -> Setting {
+    ext4("ext4 today", |_| {})
+}
+
+fn alloc_on_commit() -> Setting {
+    Setting {
+        name: "ext4 alloc on commit",
+        ..before_heuristic(DataMode::AllocOnCommit)
+    }
+}
+
+#[test]
+fn c1_truncate_and_write() {
+    let p = Program::Truncate;
+    let ext3_ordered = ext3("ext3 data=ordered", DataMode::Ordered);
+    expect(
+        &ext3_ordered,
+        p,
+        &[Old, New],
+        &[Old, New],
+        &[Old, New, Empty],
+    );
+    let late = [Old, New, Empty];
+    let before = before_heuristic(DataMode::Ordered);
+    expect(&before, p, &[Old, Empty], &late, &late);
+    expect(&with_heuristic(), p, &[Old, New], &[Old, New], &late);
+    let any = [Old, New, Empty, Zeros];
+    expect(&today(), p, &[Old, New], &[Old, New], &any);
+    expect(&alloc_on_commit(), p, &[Old, New], &[Old, New], &late);
+}
+
+#[test]
+fn c2_rename_without_fsync() {
+    let p = Program::Rename { fsync: false };
+    let safe = [Old, New];
+    let torn = [Old, New, Garbage];
+    expect(
+        &ext3("ext3 data=ordered", DataMode::Ordered),
+        p,
+        &safe,
+        &safe,
+        &safe,
+    );
+    expect(
+        &ext3("ext3 data=journal", DataMode::Journal),
+        p,
+        &safe,
+        &safe,
+        &safe,
+    );
+    expect(
+        &ext3("ext3 data=writeback", DataMode::Writeback),
+        p,
+        &[Old, Garbage],
+        &torn,
+        &torn,
+    );
+    let late = [Old, New, Empty];
+    let before = before_heuristic(DataMode::Ordered);
+    expect(&before, p, &[Old, Empty], &late, &late);
+    expect(&with_heuristic(), p, &safe, &safe, &safe);
+    let nodelalloc = ext4("ext4 nodelalloc", |o| o.delalloc = Some(false));
+    expect(&nodelalloc, p, &safe, &safe, &safe);
+    expect(&today(), p, &safe, &safe, &[Old, New, Zeros]);
+    let writeback = ext4("ext4 data=writeback, dioread_lock", |o| {
+        o.data = DataMode::Writeback;
+        o.dioread_nolock = false;
+    });
+    expect(&writeback, p, &safe, &safe, &torn);
+    let journal = ext4("ext4 data=journal", |o| o.data = DataMode::Journal);
+    expect(&journal, p, &safe, &safe, &safe);
+    expect(&alloc_on_commit(), p, &safe, &safe, &safe);
+}
+
+#[test]
+fn c2_rename_with_fsync() {
+    let p = Program::Rename { fsync: true };
+    let safe = [Old, New];
+    let mut all = vec![
+        ext3("ext3 data=ordered", DataMode::Ordered),
+        ext3("ext3 data=writeback", DataMode::Writeback),
+        with_heuristic(),
+        today(),
+        before_heuristic(DataMode::Ordered),
+        alloc_on_commit(),
+    ];
+    all.push(ext4("ext4 data=journal", |o| o.data = DataMode::Journal));
+    all.push(ext4("ext4 data=writeback", |o| {
+        o.data = DataMode::Writeback
+    }));
+    for s in &all {
+        // By the clock, nothing of the rename is on disk before a commit, and then all.
+        expect(s, p, &safe, &safe, &safe);
+    }
+}
+
+#[test]
+fn c3_stale_data() {
+    let p = Program::Create;
+    let safe = [Absent, New];
+    let any = [Absent, Empty, New];
+    let stale = [Absent, New, Garbage];
+    let writeback = |o: &mut MountOptions| o.data = DataMode::Writeback;
+    expect(
+        &ext3("ext3 data=ordered", DataMode::Ordered),
+        p,
+        &safe,
+        &safe,
+        &any,
+    );
+    let all = [Absent, Empty, New, Garbage];
+    expect(
+        &ext3("ext3 data=writeback", DataMode::Writeback),
+        p,
+        &[Absent, Garbage],
+        &stale,
+        &all,
+    );
+    let nodelalloc = ext4("ext4 nodelalloc", |o| o.delalloc = Some(false));
+    expect(&nodelalloc, p, &safe, &safe, &any);
+    let s = ext4("ext4 nodelalloc, data=writeback", |o| {
+        o.delalloc = Some(false);
+        writeback(o);
+    });
+    expect(&s, p, &[Absent, Garbage], &stale, &all);
+    expect(&with_heuristic(), p, &[Absent, Empty], &any, &any);
+    let s = ext4("ext4 dioread_lock, data=writeback", |o| {
+        o.dioread_nolock = false;
+        writeback(o);
+    });
+    expect(&s, p, &[Absent, Empty], &any, &all);
+    let s = ext4("ext4 dioread_nolock, data=writeback", writeback);
+    expect(&s, p, &[Absent, Empty], &any, &[Absent, Empty, New, Zeros]);
+}
+
+#[test]
+fn c4_commit_without_a_flush_before_it() {
+    let p = Program::Create;
+    let with = |asynchronous| Setting {
+        csum: false,
+        ..ext4("ext4 ordered, journal_async_commit", |o| {
+            o.delalloc = Some(false);
+            o.journal_checksum = true;
+            o.journal_async_commit = asynchronous;
+        })
+    };
+    let stale = [Absent, New, Garbage];
+    expect(
+        &with(true),
+        p,
+        &stale,
+        &stale,
+        &[Absent, Empty, New, Garbage],
+    );
+    let flushed = Setting {
+        name: "ext4 ordered, a flush before the commit block",
+        ..with(false)
+    };
+    expect(
+        &flushed,
+        p,
+        &[Absent, New],
+        &[Absent, New],
+        &[Absent, Empty, New],
+    );
+}
+
+/// F1: bytes written while a small fsync waits, another process having written 2 MB.
+#[test]
+fn f1_tangled_fsync() {
+    let waits = |s: &Setting| {
+        let mut m = Mount::mount(Box::new(Ram::new(base(s))), s.options.clone()).unwrap();
+        let db = open(&mut m, b"/db");
+        m.write(db, &NEW[..4096]).unwrap();
+        m.fsync(db).unwrap();
+        m.pwrite(db, &OLD[..4096], 4096).unwrap();
+        write(&mut m, b"/big", &vec![1; 2 << 20]);
+        let before = m.vol.device().counters();
+        m.fsync(db).unwrap();
+        let after = m.vol.device().counters();
+        let bytes = after.written_bytes - before.written_bytes;
+        let requests = after.writes - before.writes;
+        eprintln!(
+            "{:<44} fsync waits for {bytes} bytes in {requests} requests",
+            s.name
+        );
+        bytes
+    };
+    let tangled = waits(&ext3("ext3 data=ordered", DataMode::Ordered));
+    let free = waits(&today());
+    assert!(tangled > 2 << 20 && free < 64 << 10, "{tangled} {free}");
+    assert!(waits(&ext3("ext3 data=writeback", DataMode::Writeback)) < 256 << 10);
+}
