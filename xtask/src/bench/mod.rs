@@ -2,6 +2,7 @@
 //!
 //! A new bench is a module with one function and a line in [`BENCHES`].
 
+mod files;
 mod first_picture;
 mod images;
 mod map;
@@ -32,6 +33,10 @@ pub struct Measure {
 }
 
 const BENCHES: &[Bench] = &[
+    Bench {
+        name: "files",
+        run: files::run,
+    },
     Bench {
         name: "first-picture",
         run: first_picture::run,
