@@ -15,6 +15,6 @@ fn aged_images() {
     if let Err(why) = oracle::available() {
         return oracle::skipped(&why).unwrap_or(());
     }
-    let failures = run::all(&run::cases(62), LENGTH, run::aged);
+    let failures = run::all(&run::cases(31), LENGTH, run::aged);
     assert!(failures.is_empty(), "{} failed: see above", failures.len());
 }

@@ -11,7 +11,9 @@ use fslab_engine::ext4::mkfs::{FsType, Options, mkfs};
 use fslab_engine::ext4::read::Fs;
 use fslab_engine::kernel::{Caller, Mount, MountOptions};
 use oracle::BUSY;
-use recovery_support::{clean, mounted_once, over, overlaid, same_as_kernels, same_groups};
+use recovery_support::{
+    clean, mounted_once, over, overlaid, same_as_kernels, same_groups, write_changes,
+};
 
 /// Issue "The journal", Shows 2.
 #[test]
@@ -251,5 +253,64 @@ fn damage_to_our_journals_never_panics() {
         let whole = dirty(fs_type);
         assert!(mounted_once(whole.clone()).is_ok());
         damaged_journals(name, &whole, damage_rounds());
+    }
+}
+
+/// A filesystem with its journal on another device, run here, cut off and recovered by
+/// fslab and by e2fsck alike; both clean afterwards.
+#[test]
+fn an_external_journal_runs_and_is_recovered() {
+    let Some(image) = oracle::image_named("external-journal") else {
+        return;
+    };
+    let log_path = image.journal.as_ref().unwrap();
+    let none = Mount::mount(Box::new(over(&image.path)), MountOptions::default());
+    assert!(none.unwrap_err().to_string().contains("device of its own"));
+    let mount = |fs: &Overlaid, log: &Overlaid| {
+        let (fs, log) = (Box::new(fs.clone()), Box::new(log.clone()));
+        Mount::mount_with_journal(fs, log, MountOptions::default())
+    };
+    // A filesystem is no journal.
+    assert!(mount(&over(&image.path), &over(&image.path)).is_err());
+    let mut m = mount(&over(&image.path), &over(log_path)).unwrap();
+    let who = Caller::root();
+    for n in 0..20 {
+        m.mkdir(&who, format!("/external-{n}").as_bytes(), 0o755)
+            .unwrap();
+        m.commit().unwrap();
+    }
+    let fs = overlaid(m.vol.device());
+    let log = overlaid(m.vol.log_device().unwrap());
+    let unmounted = |m: Mount| {
+        let (devices, done) = m.unmount_both();
+        done.unwrap();
+        let journal = devices.journal.unwrap();
+        (overlaid(&*devices.filesystem), overlaid(&*journal))
+    };
+    let whole = unmounted(m);
+    let cut = unmounted(mount(&fs, &log).unwrap());
+    for ((fs, log), dirty) in [(whole, false), (cut, false), ((fs, log), true)] {
+        let (_one, fs_copy) = oracle::scratch_copy(&image.path).unwrap();
+        let (_two, log_copy) = oracle::scratch_copy(log_path).unwrap();
+        write_changes(&fs, &fs_copy);
+        write_changes(&log, &log_copy);
+        if dirty {
+            let words = [
+                "-fy",
+                "-j",
+                log_copy.to_str().unwrap(),
+                fs_copy.to_str().unwrap(),
+            ];
+            let out = oracle::output(&mut oracle::limited(60, "e2fsck", &words)).unwrap();
+            let text = String::from_utf8_lossy(&out.stdout).into_owned();
+            assert!(text.contains("recovering journal"), "{text}");
+        }
+        let checked = oracle::fsck_with_journal(&fs_copy, &log_copy, 60).unwrap();
+        assert_eq!(checked.code, Some(0), "{}", checked.output);
+        let fs = Fs::open(FileReader::open(&fs_copy).unwrap()).unwrap();
+        let root = fs.inode(fslab_engine::units::InodeNr(2)).unwrap();
+        let made = fs.read_dir(&root).0;
+        let made = made.iter().filter(|e| e.name.starts_with(b"external-"));
+        assert_eq!(made.count(), 20);
     }
 }

@@ -157,8 +157,10 @@ impl Mount {
 
     fn write_commit_record(&mut self) -> Result<()> {
         if self.is_async() {
+            self.vol.flush_log()?;
             return self.vol.flush();
         }
+        self.vol.flush_log()?;
         self.vol.flush()?;
         self.write_commit_block(true)
     }
@@ -185,11 +187,7 @@ impl Mount {
             part: write.part,
         });
         let (data, len) = (Data::Bytes(write.bytes.clone()), write.bytes.len() as u64);
-        let done = if fua {
-            self.vol.write_safely(write.physical, data, len)
-        } else {
-            self.vol.write(write.physical, vec![(data, len)])
-        };
+        let done = self.vol.write_log(write.physical, data, len, fua);
         self.vol.events.cause = before;
         done
     }
@@ -239,7 +237,7 @@ impl Mount {
             return Ok(());
         };
         let len = bytes.len() as u64;
-        self.vol.write_safely(at, Data::Bytes(bytes), len)
+        self.vol.write_log(at, Data::Bytes(bytes), len, true)
     }
 
     /// Sees to it that so many blocks of the log are free, by bringing old transactions

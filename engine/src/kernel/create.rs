@@ -289,6 +289,9 @@ impl Mount {
         if inode.is_fast_symlink(&self.vol) {
             return Ok(inode.i_block()[..len.min(59)].to_vec());
         }
+        if let Some(inside) = super::inline::content(&mut self.vol, &inode)? {
+            return Ok(inside);
+        }
         let run = map::lookup(&mut self.vol, &inode, Lblk(0), 1)?;
         if run.state == map::State::Hole {
             return Err(Errno::EFSCORRUPTED);

@@ -296,7 +296,8 @@ impl Mount {
 
 /// The bytes of an inode that its tag holds.
 fn logged_inode(m: &Mount, log: &Log, tag: &FcTag, bytes: u32) -> Result<Vec<u8>> {
-    let block = log.log().block(&*m.vol.dev, tag.block);
+    let holder = m.vol.log_dev.as_ref().unwrap_or(&m.vol.dev);
+    let block = log.log().block(&**holder, tag.block);
     let block = block.map_err(|_| Errno::EIO)?;
     let from = tag.offset as usize + FcTagHead::SIZE + FcInode::SIZE;
     let raw = block.get(from..from.saturating_add(bytes as usize));

@@ -33,6 +33,15 @@ pub struct Mount {
     pub(super) lazy: LazyInit,
 }
 
+/// The devices that a mount had.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    /// The filesystem's.
+    pub filesystem: Box<dyn Device>,
+    /// The journal's own, where it has one.
+    pub journal: Option<Box<dyn Device>>,
+}
+
 /// Why a filesystem cannot be mounted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum MountError {
@@ -52,7 +61,7 @@ pub enum MountError {
     NeedsRecovery,
     /// Its journal is elsewhere.
     #[error(
-        "The journal of this filesystem is on a device of its own; fslab does not mount that yet"
+        "The journal of this filesystem is on a device of its own; mount it together with that"
     )]
     ExternalJournal,
     /// Its journal is damaged.
@@ -96,17 +105,34 @@ impl Mount {
         dev: Box<dyn Device>,
         options: MountOptions,
     ) -> std::result::Result<Self, MountError> {
-        let mut dev = dev;
-        let recovered = recover(&mut dev, &options)?;
+        Self::mount_on(dev, None, options)
+    }
+
+    /// Mounts what is on a device, with its journal on another.
+    pub fn mount_with_journal(
+        dev: Box<dyn Device>,
+        journal: Box<dyn Device>,
+        options: MountOptions,
+    ) -> std::result::Result<Self, MountError> {
+        Self::mount_on(dev, Some(journal), options)
+    }
+
+    fn mount_on(
+        mut dev: Box<dyn Device>,
+        mut log_dev: Option<Box<dyn Device>>,
+        options: MountOptions,
+    ) -> std::result::Result<Self, MountError> {
+        let recovered = recover(&mut dev, &mut log_dev, &options)?;
         let replayed = match &recovered {
             Some(found) if !fc_replay::tags(&found.log).is_empty() => {
-                let (after, events) = replay_fast_commits(dev, &options, found)?;
+                let (after, events) = replay_fast_commits(dev, &mut log_dev, &options, found)?;
                 dev = after;
                 events
             }
             _ => Vec::new(),
         };
         let mut vol = Volume::open(dev, options)?;
+        vol.log_dev = log_dev;
         check_features(&vol)?;
         if let Some(found) = &recovered {
             for what in &found.events {
@@ -178,6 +204,16 @@ impl Mount {
     pub fn unmount(mut self) -> (Box<dyn Device>, Result<()>) {
         let done = self.finish();
         (self.vol.dev, done)
+    }
+
+    /// Unmounts, and gives the journal's own device back as well.
+    pub fn unmount_both(mut self) -> (Devices, Result<()>) {
+        let done = self.finish();
+        let devices = Devices {
+            filesystem: self.vol.dev,
+            journal: self.vol.log_dev,
+        };
+        (devices, done)
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -296,16 +332,18 @@ impl Mount {
 /// The device after a replay of the fast commits, and what happened on the way.
 fn replay_fast_commits(
     dev: Box<dyn Device>,
+    log_dev: &mut Option<Box<dyn Device>>,
     options: &MountOptions,
     found: &Recovered,
 ) -> std::result::Result<(Box<dyn Device>, Vec<Event>), MountError> {
-    let vol = Volume::open(dev, options.clone())?;
+    let mut vol = Volume::open(dev, options.clone())?;
+    vol.log_dev.clone_from(log_dev);
     check_features(&vol)?;
     let mut mount = Mount::over(vol);
     mount.replay_fast_commits(&found.log)?;
     let events = mount.take_events();
     let mut dev = mount.vol.dev;
-    found.finish(&mut dev)?;
+    found.finish(&mut dev, log_dev)?;
     Ok((dev, events))
 }
 

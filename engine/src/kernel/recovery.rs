@@ -4,12 +4,13 @@
 use super::mount::MountError;
 use super::{Errno, MountOptions};
 use crate::device::{Device, Op, Request};
-use crate::disk::Data;
+use crate::disk::{Data, ReadAt};
 use crate::event::What;
 use crate::ext4::checksum;
-use crate::ext4::journal::{Journal as Log, JournalHome, Outcome, Replayed};
+use crate::ext4::journal::{Journal as Log, JournalHome, JournalPlace, Outcome, Replayed};
 use crate::ext4::layout::{Incompat, JOURNAL_MAGIC, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::read::Fs;
+use crate::ext4::{Place, Problem};
 use crate::units::BlockNr;
 
 /// The log as a mount finds it, replayed; the number of the next transaction; what
@@ -26,16 +27,21 @@ type Result<T> = std::result::Result<T, MountError>;
 /// no journal.
 pub(super) fn recover(
     dev: &mut Box<dyn Device>,
+    log_dev: &mut Option<Box<dyn Device>>,
     options: &MountOptions,
 ) -> Result<Option<Recovered>> {
     let view = dev.clone();
     let fs = Fs::open(&*view)?;
-    match Log::home(&fs) {
-        JournalHome::None => return Ok(None),
-        JournalHome::Device(_) => return Err(MountError::ExternalJournal),
-        JournalHome::Inode(_) => {}
-    }
-    let log = Log::open(&fs)?;
+    let log = match (Log::home(&fs), &*log_dev) {
+        (JournalHome::None, _) => return Ok(None),
+        (JournalHome::Device(_), None) => return Err(MountError::ExternalJournal),
+        (JournalHome::Device(_), Some(device)) => external(&fs, &**device)?,
+        (JournalHome::Inode(_), _) => {
+            *log_dev = None;
+            Log::open(&fs)?
+        }
+    };
+    let log_view = log_dev.clone().unwrap_or_else(|| view.clone());
     if let Outcome::Refused(problem) = log.outcome() {
         return Err(MountError::Journal(problem.clone()));
     }
@@ -61,7 +67,7 @@ pub(super) fn recover(
         events.push(What::Recovered { tid: t.sequence });
     }
     for (&home, from) in log.replayed() {
-        let bytes = copy(&log, &*view, from)?;
+        let bytes = copy(&log, &*log_view, from)?;
         write(dev, home * size, bytes)?;
         events.push(What::Replayed {
             tid: from.sequence,
@@ -79,17 +85,40 @@ pub(super) fn recover(
     let next = log.scan_end().sequence.wrapping_add(1);
     let found = Recovered { log, next, events };
     if super::fc_replay::tags(&found.log).is_empty() {
-        found.finish(dev)?;
+        found.finish(dev, log_dev)?;
     }
     Ok(Some(found))
 }
 
 impl Recovered {
     /// Everything is home: the log is emptied.
-    pub(super) fn finish(&self, dev: &mut Box<dyn Device>) -> Result<()> {
+    pub(super) fn finish(
+        &self,
+        dev: &mut Box<dyn Device>,
+        log_dev: &mut Option<Box<dyn Device>>,
+    ) -> Result<()> {
         let size = u64::from(self.log.log().format().block_size);
-        clear_log(dev, &self.log, self.next, size)?;
+        let holder = log_dev.as_mut().unwrap_or(dev);
+        clear_log(holder, &self.log, self.next, size)?;
         clear_flag(dev)
+    }
+}
+
+/// The log on a device of its own. Linux takes one that the filesystem names, and that
+/// names the filesystem.
+fn external<R: ReadAt>(fs: &Fs<R>, device: &dyn Device) -> Result<Log> {
+    let log = Log::open_device(&device, Some(fs))?;
+    let place = log.log().place();
+    if place != JournalPlace::Device {
+        let words = "is on a device that does not say it is a journal";
+        let problem = Problem::other(Place::JournalSuperblock, words);
+        return Err(MountError::Journal(problem));
+    }
+    let about_device =
+        |p: &&Problem| matches!(p.place, Place::JournalSuperblock | Place::Superblock);
+    match log.problems().iter().find(about_device) {
+        Some(problem) => Err(MountError::Journal(problem.clone())),
+        None => Ok(log),
     }
 }
 

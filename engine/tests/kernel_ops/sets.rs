@@ -192,6 +192,7 @@ impl Set {
     pub fn template(&self) -> Result<PathBuf, String> {
         static MAKING: Mutex<()> = Mutex::new(());
         let _one = MAKING.lock().map_err(|e| e.to_string())?;
+        remove_old();
         let path = folder().join(format!("{}-{}.template", self.name, std::process::id()));
         if path.exists() {
             return Ok(path);
@@ -250,6 +251,20 @@ pub fn folder() -> PathBuf {
     let folder = folder.join("fslab-ops");
     let _ = fs::create_dir_all(&folder);
     folder
+}
+
+/// Templates stay when a process ends: those of an hour ago are nobody's.
+fn remove_old() {
+    let hour = std::time::Duration::from_secs(3600);
+    for entry in fs::read_dir(folder()).into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|m| m.modified()).ok();
+        if age
+            .and_then(|t| t.elapsed().ok())
+            .is_some_and(|age| age > hour)
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// `s_maxbytes`: blocks have 32-bit numbers; without `huge_file`, sectors have.

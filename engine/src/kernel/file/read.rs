@@ -87,6 +87,12 @@ fn atime_is_due(policy: Atime, inode: &InodeInfo, now: Timestamp) -> bool {
 
 /// Fills `bytes` with what a file holds from `offset` on. The range is inside the file.
 fn read_into(vol: &mut Volume, inode: &mut InodeInfo, offset: u64, bytes: &mut [u8]) -> Result<()> {
+    if let Some(inside) = crate::kernel::inline::content(vol, inode)? {
+        let from = inside.get(offset as usize..).unwrap_or_default();
+        let n = from.len().min(bytes.len());
+        bytes[..n].copy_from_slice(&from[..n]);
+        return Ok(());
+    }
     let size = vol.block_size() as u64;
     let end = offset + bytes.len() as u64;
     let mut run: Option<map::Mapped> = None;

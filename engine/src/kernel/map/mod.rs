@@ -78,8 +78,18 @@ pub fn init(vol: &Volume, inode: &mut InodeInfo) {
 }
 
 /// What is at a block of a file, and for how many blocks on, at most `len`: an extent's
-/// rest, or a hole up to the next block that is mapped.
+/// rest, or a hole up to the next block that is mapped. Contents inside the inode have no
+/// blocks.
 pub fn lookup(vol: &mut Volume, inode: &InodeInfo, lblk: Lblk, len: u32) -> Result<Mapped> {
+    if inode.has(InodeFlags::INLINE_DATA) {
+        return Ok(Mapped {
+            lblk,
+            len,
+            start: BlockNr(0),
+            state: State::Hole,
+            new: false,
+        });
+    }
     if inode.uses_extents() {
         extent::lookup(vol, inode, lblk.0, len)
     } else {
@@ -147,7 +157,7 @@ pub fn mark_unwritten(vol: &mut Volume, inode: &mut InodeInfo, lblk: Lblk, len: 
 /// Frees the blocks from `from` up to `to`, and nodes that map nothing any more.
 pub fn remove(vol: &mut Volume, inode: &mut InodeInfo, from: u64, to: u64) -> Result<()> {
     let to = to.min(max_blocks(vol, inode));
-    if from >= to {
+    if from >= to || inode.has(InodeFlags::INLINE_DATA) {
         return Ok(());
     }
     if inode.uses_extents() {
@@ -168,6 +178,9 @@ pub fn shift(vol: &mut Volume, inode: &mut InodeInfo, from: u64, by: i64) -> Res
 
 /// The blocks that the map itself takes.
 pub fn nodes(vol: &mut Volume, inode: &InodeInfo) -> Result<Vec<BlockNr>> {
+    if inode.has(InodeFlags::INLINE_DATA) {
+        return Ok(Vec::new());
+    }
     if inode.uses_extents() {
         extent::nodes(vol, inode)
     } else {

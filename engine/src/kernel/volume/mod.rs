@@ -27,6 +27,8 @@ pub(crate) const ERROR_FS: u16 = 2;
 #[derive(Clone, Debug)]
 pub struct Volume {
     pub(crate) dev: Box<dyn Device>,
+    /// The device that the journal is on, where it has one of its own.
+    pub(crate) log_dev: Option<Box<dyn Device>>,
     pub(crate) sb: Superblock<Box<[u8]>>,
     pub(crate) geo: Geometry,
     /// Seed of crc32c checksums.
@@ -113,6 +115,7 @@ impl Volume {
             dirs,
             privileged: true,
             read_only,
+            log_dev: None,
             sectors_written: 0,
             in_flight: Vec::new(),
         })
@@ -131,6 +134,11 @@ impl Volume {
     /// The device.
     pub fn device(&self) -> &dyn Device {
         &*self.dev
+    }
+
+    /// The device that the journal is on, where it has one of its own.
+    pub fn log_device(&self) -> Option<&dyn Device> {
+        self.log_dev.as_deref()
     }
 
     /// Whether the filesystem has a feature.

@@ -37,6 +37,49 @@ impl Volume {
         self.dev.submit(request).map_err(|_| Errno::EIO)
     }
 
+    /// Sends a block of the journal, which may be on a device of its own. `safe`: it is to
+    /// be safe when it is done.
+    pub(crate) fn write_log(
+        &mut self,
+        at: BlockNr,
+        data: Data,
+        len: u64,
+        safe: bool,
+    ) -> Result<()> {
+        let Some(log_dev) = &mut self.log_dev else {
+            return if safe {
+                self.write_safely(at, data, len)
+            } else {
+                self.write(at, vec![(data, len)])
+            };
+        };
+        let request = Request {
+            op: Op::Write {
+                data: vec![(data, len)],
+                fua: safe && self.options.barrier,
+            },
+            offset: at.0 * u64::from(self.geo.block_size),
+            len,
+            cause: self.events.cause,
+        };
+        log_dev.submit(request).map_err(|_| Errno::EIO)
+    }
+
+    /// Tells the journal's own device to make everything safe; what the other holds is its
+    /// own affair.
+    pub(crate) fn flush_log(&mut self) -> Result<()> {
+        let Some(log_dev) = self.log_dev.as_mut().filter(|_| self.options.barrier) else {
+            return Ok(());
+        };
+        let request = Request {
+            op: Op::Flush,
+            offset: 0,
+            len: 0,
+            cause: self.events.cause,
+        };
+        log_dev.submit(request).map_err(|_| Errno::EIO)
+    }
+
     /// Tells the device to make everything safe, where `barrier` asks for it.
     pub(crate) fn flush(&mut self) -> Result<()> {
         if !self.options.barrier {
