@@ -9,7 +9,7 @@ use fslab_engine::ext4::mkfs::{FsType, Options, mkfs};
 use fslab_engine::ext4::read::Fs;
 use fslab_engine::kernel::{Caller, DataMode, Errno, Mount, MountOptions, OpenFlags};
 use fslab_engine::units::{InodeNr, SimTime};
-use oracle::{available, fsck, limited, output, skipped};
+use oracle::{available, fsck, limited, output, skipped, while_mounted};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -278,24 +278,7 @@ fn by_e2fsck(path: &Path, what: &str) {
 fn by_kernel(path: &Path, dir: &Path) {
     let at = dir.join("mount");
     std::fs::create_dir_all(&at).unwrap();
-    let mount = limited(
-        20,
-        "mount",
-        &[
-            "-o".as_ref(),
-            "loop".as_ref(),
-            path.as_os_str(),
-            at.as_os_str(),
-        ],
-    );
-    let mut mount = mount;
-    assert!(output(&mut mount).unwrap().status.success());
-    assert!(
-        output(&mut limited(20, "umount", &[at.as_os_str()]))
-            .unwrap()
-            .status
-            .success()
-    );
+    while_mounted(path, &at, "true", &[]).unwrap();
 }
 
 fn all_agree(s: &Setting, seed: u64, calls: u32, kernel_every: usize) -> usize {

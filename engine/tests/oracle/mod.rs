@@ -39,6 +39,6 @@ pub use image::{Image, image, image_named, images};
 pub use journal::{JournalRecord, Transaction, logdump, logdump_external};
 pub use recipe::{Recipe, Source, Step};
 pub use recipes::RECIPES;
-pub use tools::{Fsck, fsck, fsck_with_journal, limited, output, sha256};
+pub use tools::{Fsck, fsck, fsck_with_journal, limited, output, sha256, while_mounted};
 pub use truth::{Bytes, Entry, Extent, Group, Sample, Time, Truth, acl_to_kernel, merged};
 pub use walk::truth_by_debugfs;
