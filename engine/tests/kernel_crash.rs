@@ -269,7 +269,15 @@ impl Judges {
         let script = r#"! [ -e "$2/$3" ] || cat "$2/$3" > "$4""#;
         while_mounted(&path, &at, script, &[name.as_ref(), read.as_os_str()]).unwrap();
         let theirs = classify(std::fs::read(&read).ok());
-        assert_eq!(theirs, found);
+        if theirs != found {
+            // What the kernel was given, and not what it made of it.
+            let kept = std::env::temp_dir().join(format!("fslab-crash-{nth}.img"));
+            save(disk, &kept);
+            panic!(
+                "the kernel finds {theirs:?}, fslab {found:?}: {}",
+                kept.display()
+            );
+        }
         self.by_kernel += 1;
     }
 }

@@ -151,8 +151,12 @@ pub fn with_mount(image: &Path, options: &str, program: &str) -> Option<String> 
         return skipped("no loop devices");
     }
     let at = tempfile::tempdir().unwrap();
-    let script = r#"mount -t ext4 -o "loop,$2" "$1" "$3" || exit 77
-        (cd "$3" && python3 -B -c "$4"); code=$?; umount "$3" || exit 78; exit $code"#;
+    let script = concat!(
+        include_str!("../loop_mount.sh"),
+        r#"
+        loop_mount "$1" "$3" "$2" || exit 77
+        (cd "$3" && python3 -B -c "$4"); code=$?; umount "$3" || exit 78; exit $code"#
+    );
     let run = Command::new("timeout")
         .args([
             "-k",

@@ -27,9 +27,13 @@ pub fn for_our_reader(image: &Path, offset: u64) -> Result<(), String> {
 }
 
 /// Mounts, writes, unmounts, in a mount namespace of its own.
-const WRITE: &str = "d=$(mktemp -d); mount -o loop,offset=$2 \"$1\" \"$d\" || { rmdir \"$d\"; exit 1; }; \
-                     mkdir \"$d/dir\" && head -c 300000 /dev/zero > \"$d/dir/file\"; rc=$?; \
-                     umount \"$d\" && rmdir \"$d\" && exit $rc";
+const WRITE: &str = concat!(
+    include_str!("../loop_mount.sh"),
+    r#"
+    d=$(mktemp -d); loop_mount "$1" "$d" "" "$2" || { rmdir "$d"; exit 1; }
+    mkdir "$d/dir" && head -c 300000 /dev/zero > "$d/dir/file"; rc=$?
+    umount "$d" && rmdir "$d" && exit $rc"#
+);
 
 fn write(image: &Path, offset: u64) -> Result<(), String> {
     let words = ["-m", "--propagation", "private", "sh", "-c", WRITE, "sh"];

@@ -43,12 +43,14 @@ pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<Vec<u8>, String
     succeed(&mut limited(60, program, args))
 }
 
+const LOOP_MOUNT: &str = include_str!("../loop_mount.sh");
+
 /// Runs a shell script with `image` mounted at `$2` by the real kernel; `$3` and on are
 /// `more`. In a mount namespace of its own: one that another test makes meanwhile would
 /// keep a copy of a mount made outside, and with it the loop device.
 pub fn while_mounted(image: &Path, at: &Path, script: &str, more: &[&OsStr]) -> Result<(), String> {
     let whole = format!(
-        "mount -o loop \"$1\" \"$2\" || exit 77; ({script}); code=$?; umount \"$2\" || exit 78; exit $code"
+        "{LOOP_MOUNT}\nloop_mount \"$1\" \"$2\" || exit 77; ({script}); code=$?; umount \"$2\" || exit 78; exit $code"
     );
     let mut words: Vec<&OsStr> = ["-m", "--propagation", "private", "sh", "-c"]
         .map(OsStr::new)

@@ -96,8 +96,15 @@ fn native_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
     } else {
         cargo_test(workspace, &["--workspace", "--exclude=fslab-e2e"])
     };
+    if std::env::var_os(SEED).is_none() {
+        tests.env(SEED, "2026");
+    }
     check(&mut tests, notices)
 }
+
+/// The seed of the property tests. Here it is the same each time, so that a change is
+/// judged by what it changed; `cargo test` draws a new one, and so may whoever sets it.
+const SEED: &str = "PROPTEST_RNG_SEED";
 
 fn has_nextest() -> bool {
     tool::find("cargo-nextest").is_some()
