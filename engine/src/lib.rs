@@ -12,5 +12,6 @@ pub mod ext4;
 pub mod image;
 pub mod jbd2;
 pub mod kernel;
+pub mod scenario;
 pub mod units;
 pub mod view;

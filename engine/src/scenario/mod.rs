@@ -1,0 +1,13 @@
+//! What is to happen: a scenario's file, its workloads, where they come from.
+//!
+//! A [`Scenario`] is plain data. Its workloads are programs ([`lang`]) that give one
+//! [`Call`] after another; the machine runs them.
+
+mod call;
+pub mod lang;
+mod model;
+
+pub use call::{Answer, Call, Contents, Reply};
+pub use model::{
+    CacheSpec, DeviceSpec, Expectation, HddSpec, Limits, Medium, ProcessSpec, RunSpec, Scenario,
+};
