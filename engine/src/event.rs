@@ -26,6 +26,8 @@ pub enum Actor {
     Jbd2,
     /// The thread that zeroes inode tables.
     LazyInit,
+    /// The device.
+    Device,
 }
 
 /// Something that happened.
@@ -76,6 +78,21 @@ pub enum Meta {
     FileData,
 }
 
+/// What a request asks of the device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Io {
+    /// Read.
+    Read,
+    /// Write.
+    Write,
+    /// Write, to be on the medium when it is done.
+    WriteFua,
+    /// No longer needed.
+    Discard,
+    /// Make everything safe.
+    Flush,
+}
+
 /// Why blocks were asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Reason {
@@ -93,6 +110,31 @@ pub enum What {
     Call { text: String },
     /// It returned: a number, or an error.
     Returned { value: Result<u64, Errno> },
+    /// A process began.
+    ProcessStarted { name: String },
+    /// A process said something.
+    Printed { text: String },
+    /// A process ended.
+    ProcessEnded,
+    /// A process cannot go on. Line and column count from 1, in its program.
+    ProcessFailed {
+        line: u32,
+        column: u32,
+        words: String,
+    },
+    /// A request waits in the device's queue. Sectors of 512 bytes.
+    Queued {
+        request: u64,
+        kind: Io,
+        sector: u64,
+        sectors: u64,
+    },
+    /// The device works on a request.
+    Started { request: u64 },
+    /// A request is done.
+    Completed { request: u64 },
+    /// The device's cache wrote sectors to the medium.
+    Destaged { sector: u64, sectors: u64 },
     /// Mounted.
     Mounted,
     /// Unmounted.
@@ -318,6 +360,11 @@ impl Events {
             });
         }
         id
+    }
+
+    /// The number that the next event gets.
+    pub fn next_id(&self) -> EventId {
+        EventId(self.next)
     }
 
     /// Hands over what was kept since the last time.

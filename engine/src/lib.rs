@@ -12,6 +12,7 @@ pub mod ext4;
 pub mod image;
 pub mod jbd2;
 pub mod kernel;
+pub mod machine;
 pub mod scenario;
 pub mod units;
 pub mod view;

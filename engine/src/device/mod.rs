@@ -1,13 +1,16 @@
 //! The simulated hardware. Knows no filesystem.
 
+mod drive;
 mod overlay;
 mod ram;
 
+pub use drive::{Drive, HddSpec, Mechanism, Unstable};
 pub use overlay::Overlaid;
 pub use ram::Ram;
 
 use crate::disk::{Data, ReadAt};
-use crate::event::EventId;
+use crate::event::{EventId, Io};
+use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 
 /// What a device is asked to do.
@@ -88,6 +91,67 @@ pub trait Device: ReadAt + std::fmt::Debug {
 
     /// The device as what it is, for the one who made it.
     fn as_any(&self) -> &dyn std::any::Any;
+
+    /// When something happens in it next, if nobody asks for more; `None`: it is at rest.
+    /// An ideal device always is.
+    fn next_event(&self) -> Option<SimTime> {
+        None
+    }
+
+    /// Time passes up to `to`, at most up to the next thing that happens, which is told.
+    fn advance(&mut self, _to: SimTime) -> Vec<Happening> {
+        Vec::new()
+    }
+
+    /// Requests that were queued since this was last asked.
+    fn take_queued(&mut self) -> Vec<Queued> {
+        Vec::new()
+    }
+
+    /// Requests numbered from `from` up to, not including, `to` that are not done yet.
+    fn outstanding(&self, _from: u64, _to: u64) -> bool {
+        false
+    }
+
+    /// The number that the next request gets.
+    fn next_request(&self) -> u64 {
+        0
+    }
+}
+
+/// A request that entered the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Queued {
+    /// Its number; they count up from 0.
+    pub request: u64,
+    /// What it asks.
+    pub kind: Io,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The event that it follows from.
+    pub cause: Option<EventId>,
+}
+
+/// Something that happened in a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Happening {
+    /// What.
+    pub what: DeviceEvent,
+    /// The event that it follows from.
+    pub cause: Option<EventId>,
+}
+
+/// What happens in a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceEvent {
+    /// Work on a request began.
+    Started(u64),
+    /// A request is done.
+    Completed(u64),
+    /// The cache wrote bytes to the medium: offset, length.
+    Destaged(u64, u64),
 }
 
 impl Clone for Box<dyn Device> {

@@ -73,8 +73,10 @@ impl Mount {
             .commit_if_freed()
             .and_then(|()| run(self))
             .and_then(|value| self.commit_if_large().map(|()| value));
-        let returned = done.as_ref().map(Returned::value).map_err(|e| *e);
-        self.vol.events.emit(|| What::Returned { value: returned });
+        if !self.returns_later {
+            let returned = done.as_ref().map(Returned::value).map_err(|e| *e);
+            self.vol.events.emit(|| What::Returned { value: returned });
+        }
         self.vol.events.actor = actor;
         self.vol.events.cause = cause;
         self.vol.privileged = false;

@@ -279,7 +279,7 @@ impl Mount {
     }
 
     /// When the running transaction is to be committed because of its age.
-    pub(super) fn commit_due(&self) -> Option<SimTime> {
+    pub fn commit_due(&self) -> Option<SimTime> {
         let t = self.vol.journal.as_ref()?.running()?;
         Some(SimTime(
             t.started.0.saturating_add(self.vol.options.commit.0),

@@ -68,6 +68,9 @@ pub(super) struct OpenFile {
 /// Descriptors that one mount can have open (Linux: `fs.nr_open`, 2^20).
 const MAX_OPEN: u32 = 1 << 20;
 
+/// 0, 1 and 2 are a process's input and output.
+const FIRST_FD: u32 = 3;
+
 impl Mount {
     /// `open`. `mode`: permissions of a file that is made.
     pub(super) fn do_open(
@@ -95,7 +98,7 @@ impl Mount {
     }
 
     pub(super) fn new_fd(&mut self, who: &Caller, nr: InodeNr, flags: OpenFlags) -> Result<Fd> {
-        let fd = (0..MAX_OPEN)
+        let fd = (FIRST_FD..MAX_OPEN)
             .find(|n| !self.files.contains_key(n))
             .ok_or(Errno::EMFILE)?;
         self.inodes.get(&mut self.vol, nr)?.opens += 1;
@@ -213,6 +216,11 @@ impl Mount {
             self.evict(file.inode)?;
         }
         Ok(())
+    }
+
+    /// How a descriptor was opened.
+    pub fn flags(&self, fd: Fd) -> Option<OpenFlags> {
+        self.files.get(&fd.0).map(|f| f.flags)
     }
 
     /// The file of a descriptor.

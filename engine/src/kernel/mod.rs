@@ -46,3 +46,4 @@ pub use mount::{Devices, Mount, MountError};
 pub use options::{AllocatorKind, Atime, DataMode, DirPolicy, ErrorsBehaviour, MountOptions};
 pub use pages::{Page, Pages};
 pub use volume::Volume;
+pub use writeback::{SyncWait, Syncing};

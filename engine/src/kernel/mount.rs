@@ -31,6 +31,8 @@ pub struct Mount {
     flusher: SimTime,
     /// The thread that zeroes inode tables.
     pub(super) lazy: LazyInit,
+    /// A call's return is told by whoever lets the process wait for it, not by the call.
+    pub(super) returns_later: bool,
 }
 
 /// The devices that a mount had.
@@ -105,7 +107,18 @@ impl Mount {
         dev: Box<dyn Device>,
         options: MountOptions,
     ) -> std::result::Result<Self, MountError> {
-        Self::mount_on(dev, None, options)
+        Self::mount_on(dev, None, options, false)
+    }
+
+    /// Mounts for a machine: events are kept from the first on, and the machine tells when
+    /// a call returns.
+    pub fn mount_watched(
+        dev: Box<dyn Device>,
+        options: MountOptions,
+    ) -> std::result::Result<Self, MountError> {
+        let mut mount = Self::mount_on(dev, None, options, true)?;
+        mount.returns_later = true;
+        Ok(mount)
     }
 
     /// Mounts what is on a device, with its journal on another.
@@ -114,13 +127,14 @@ impl Mount {
         journal: Box<dyn Device>,
         options: MountOptions,
     ) -> std::result::Result<Self, MountError> {
-        Self::mount_on(dev, Some(journal), options)
+        Self::mount_on(dev, Some(journal), options, false)
     }
 
     fn mount_on(
         mut dev: Box<dyn Device>,
         mut log_dev: Option<Box<dyn Device>>,
         options: MountOptions,
+        watched: bool,
     ) -> std::result::Result<Self, MountError> {
         let recovered = recover(&mut dev, &mut log_dev, &options)?;
         let replayed = match &recovered {
@@ -133,6 +147,7 @@ impl Mount {
         };
         let mut vol = Volume::open(dev, options)?;
         vol.log_dev = log_dev;
+        vol.events.keep(watched);
         check_features(&vol)?;
         if let Some(found) = &recovered {
             for what in &found.events {
@@ -167,6 +182,7 @@ impl Mount {
             files: BTreeMap::new(),
             orphans: Vec::new(),
             generation: seed,
+            returns_later: false,
         }
     }
 
@@ -216,7 +232,8 @@ impl Mount {
         (devices, done)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    /// What an unmount does, up to the last request to the device.
+    pub fn finish(&mut self) -> Result<()> {
         let open: Vec<u32> = self.files.keys().copied().collect();
         for fd in open {
             self.do_close(Fd(fd))?;
@@ -321,6 +338,45 @@ impl Mount {
         let step = self.vol.options.dirty_writeback.0;
         self.flusher.0 = self.flusher.0.saturating_add(step);
         self.flush_old()
+    }
+
+    /// Moves the clock and nothing else.
+    pub fn set_now(&mut self, now: SimTime) {
+        self.vol.events.now = now;
+    }
+
+    /// The kernel's thread that runs next by the clock, and when; commits are the
+    /// machine's affair.
+    pub fn next_thread(&self) -> Option<(SimTime, Actor)> {
+        let lazy = !self.lazy.is_done(self.vol.geo.groups);
+        let lazy = lazy.then_some((self.lazy.next, Actor::LazyInit));
+        let dirty = self.inodes.any_dirty() || self.vol.has_dirty_buffers();
+        let wakes = dirty && self.vol.options.dirty_writeback.0 > 0;
+        let flusher = wakes.then_some((self.flusher_next(), Actor::Flusher));
+        lazy.into_iter().chain(flusher).min_by_key(|(at, _)| *at)
+    }
+
+    /// The flusher looks at multiples of its interval, also after it slept on.
+    fn flusher_next(&self) -> SimTime {
+        let step = self.vol.options.dirty_writeback.0.max(1);
+        let now = self.now().0;
+        if self.flusher.0 >= now {
+            return self.flusher;
+        }
+        SimTime(now.div_ceil(step).saturating_mul(step))
+    }
+
+    /// Runs what [`Mount::next_thread`] told.
+    pub fn run_thread(&mut self, actor: Actor) -> Result<()> {
+        let before = std::mem::replace(&mut self.vol.events.actor, actor);
+        let done = if actor == Actor::LazyInit {
+            self.zero_next_table()
+        } else {
+            self.flusher = self.flusher_next();
+            self.wake_flusher()
+        };
+        self.vol.events.actor = before;
+        done
     }
 
     /// Everything that happened since the last time this was asked.

@@ -19,6 +19,22 @@ pub(crate) struct InFlight {
     queued: Option<(BlockNr, Vec<(Data, u64)>)>,
 }
 
+/// An `fsync` that has begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Syncing {
+    inode: InodeNr,
+    data_only: bool,
+}
+
+/// What an `fsync` waits for after its pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SyncWait {
+    /// The requests that it made.
+    Device,
+    /// A transaction.
+    Commit(u32),
+}
+
 impl Mount {
     /// Writes all dirty pages of an inode.
     pub(super) fn write_back_all(&mut self, nr: InodeNr) -> Result<()> {
@@ -44,7 +60,7 @@ impl Mount {
     /// The I/O that was under way has ended: unwritten blocks become written, in the
     /// transaction that is running now. The one that allocated them may have been
     /// committed before: after a crash they read as zeros then.
-    pub(super) fn end_io(&mut self) -> Result<()> {
+    pub fn end_io(&mut self) -> Result<()> {
         let mut first = Ok(());
         for io in std::mem::take(&mut self.vol.in_flight) {
             first = first.and(self.end_one(io));
@@ -167,6 +183,58 @@ impl Mount {
             None => self.vol.flush()?,
         }
         written
+    }
+
+    /// The first part of `fsync` or `fdatasync`: the pages are on their way.
+    pub fn sync_begin(&mut self, fd: Fd, data_only: bool) -> Result<Syncing> {
+        let inode = self.file(fd)?.inode;
+        let begun = Syncing { inode, data_only };
+        if !self.vol.read_only {
+            self.submit_pages(inode, 0, u64::MAX)?;
+        }
+        Ok(begun)
+    }
+
+    /// The second part, when the pages are there: what to wait for now. Without a journal
+    /// the inode's metadata and a flush are on their way then.
+    pub fn sync_metadata(&mut self, begun: &Syncing) -> Result<SyncWait> {
+        if self.vol.read_only {
+            return Ok(SyncWait::Device);
+        }
+        let written = self.end_io();
+        let nr = begun.inode;
+        if self.vol.journal.is_none() {
+            self.vol.sync_buffers_of(nr)?;
+            let (at, _) = self.vol.inode_place(nr)?;
+            self.vol.sync_buffer(at)?;
+            self.vol.flush()?;
+            return written.map(|()| SyncWait::Device);
+        }
+        let inode = self.peek(nr)?;
+        let tid = if begun.data_only {
+            inode.datasync_tid
+        } else {
+            inode.sync_tid
+        };
+        drop(inode);
+        let wait = match tid.filter(|&tid| self.is_pending(tid)) {
+            Some(tid) => SyncWait::Commit(tid),
+            None => {
+                self.vol.flush()?;
+                SyncWait::Device
+            }
+        };
+        written.map(|()| wait)
+    }
+
+    /// Whether a transaction is not on disk yet.
+    pub fn is_pending(&self, tid: u32) -> bool {
+        self.vol.journal.as_ref().is_some_and(|j| j.is_pending(tid))
+    }
+
+    /// Whether contents are on their way whose end has to be noted by [`Mount::end_io`].
+    pub fn has_in_flight(&self) -> bool {
+        !self.vol.in_flight.is_empty()
     }
 
     /// `sync_file_range`, with every flag that waits: contents only, no metadata, no

@@ -7,7 +7,8 @@ mod call;
 pub mod lang;
 mod model;
 
+pub use crate::device::HddSpec;
 pub use call::{Answer, Call, Contents, Reply};
 pub use model::{
-    CacheSpec, DeviceSpec, Expectation, HddSpec, Limits, Medium, ProcessSpec, RunSpec, Scenario,
+    CacheSpec, DeviceSpec, Expectation, Limits, Medium, ProcessSpec, RunSpec, Scenario,
 };

@@ -1,6 +1,7 @@
 //! What a scenario says, as data.
 
 use super::lang::Program;
+use crate::device::HddSpec;
 use crate::ext4::mkfs;
 use crate::kernel::MountOptions;
 use crate::units::SimTime;
@@ -58,23 +59,6 @@ pub enum Medium {
     Ram,
     /// A disk that turns.
     Hdd(HddSpec),
-}
-
-/// A disk that turns, in its simplest honest form: one zone.
-#[derive(Clone, PartialEq, Debug)]
-pub struct HddSpec {
-    /// Turns a minute.
-    pub rpm: u32,
-    /// Sectors (512 bytes) of a cylinder, all surfaces together.
-    pub sectors_per_cylinder: u32,
-    /// Surfaces: a cylinder is so many tracks.
-    pub heads: u32,
-    /// Seek of one cylinder, ns.
-    pub seek_track: SimTime,
-    /// Seek over a third of the disk, ns: what makers call average.
-    pub seek_average: SimTime,
-    /// Seek from end to end, ns.
-    pub seek_full: SimTime,
 }
 
 /// A process.
@@ -172,20 +156,6 @@ impl Default for RunSpec {
             limits: Limits::default(),
             call_cost: SimTime(2_000),
             page_cost: SimTime(300),
-        }
-    }
-}
-
-impl Default for HddSpec {
-    /// A 7200 rpm desktop disk of the 2000s.
-    fn default() -> Self {
-        Self {
-            rpm: 7200,
-            sectors_per_cylinder: 4000,
-            heads: 4,
-            seek_track: SimTime(800_000),
-            seek_average: SimTime(8_500_000),
-            seek_full: SimTime(18_000_000),
         }
     }
 }

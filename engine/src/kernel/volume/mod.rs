@@ -136,6 +136,11 @@ impl Volume {
         &*self.dev
     }
 
+    /// The device, for the machine that drives it.
+    pub fn device_mut(&mut self) -> &mut dyn Device {
+        &mut *self.dev
+    }
+
     /// The device that the journal is on, where it has one of its own.
     pub fn log_device(&self) -> Option<&dyn Device> {
         self.log_dev.as_deref()

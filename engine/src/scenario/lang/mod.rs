@@ -50,6 +50,9 @@ impl Vm {
         Step::Done
     }
 
+    /// Tells it the time.
+    pub fn set_now(&mut self, _now: crate::units::SimTime) {}
+
     /// Gives it the answer to the call it made.
     pub fn answer(&mut self, _answer: &Answer) {}
 

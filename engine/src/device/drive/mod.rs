@@ -1,0 +1,439 @@
+//! A drive: a queue, a volatile write cache, a medium that takes its time.
+//!
+//! What is read shows every request's effect at once; what a power cut would leave is told
+//! by [`Drive::stable`] and [`Drive::unstable`].
+
+mod mechanism;
+
+pub use mechanism::{HddSpec, Mechanism};
+
+use super::{Counters, Device, DeviceError, DeviceEvent, Happening, Op, Queued, Request};
+use crate::disk::{CowDisk, Data, ReadAt, ReadError};
+use crate::event::{EventId, Io};
+use crate::units::SimTime;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The cache keeps what it holds in pieces of so many bytes.
+const PIECE: u64 = 4096;
+/// Most bytes that the cache writes to the medium at once.
+const DESTAGE: u64 = 1 << 20;
+/// A drive begins to empty its cache when it has been idle for so long, ns.
+const IDLE: u64 = 20_000_000;
+
+/// A write that was accepted and is not known to be on the medium.
+#[derive(Clone, Debug)]
+pub struct Unstable {
+    /// The request.
+    pub request: u64,
+    /// First byte.
+    pub offset: u64,
+    /// What was written, each piece with its length in bytes.
+    pub data: Arc<[(Data, u64)]>,
+    /// How many flushes were queued before it.
+    pub epoch: u64,
+    /// It has to be on the medium when it is done.
+    pub fua: bool,
+    /// The event that it follows from.
+    pub cause: Option<EventId>,
+}
+
+/// A request in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    request: u64,
+    kind: Io,
+    offset: u64,
+    len: u64,
+    cause: Option<EventId>,
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    /// A request, as a whole.
+    Request(Waiting),
+    /// A piece of the cache goes to the medium, for a flush, for room, or because there is
+    /// time.
+    Destage {
+        offset: u64,
+        len: u64,
+        cause: Option<EventId>,
+    },
+}
+
+/// A drive.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    contents: CowDisk,
+    stable: CowDisk,
+    unstable: imbl::Vector<Unstable>,
+    epoch: u64,
+    mechanism: Mechanism,
+    /// Bytes of the write cache; `None`: there is none.
+    cache: Option<u64>,
+    /// Pieces in the cache that the medium has not, by number.
+    dirty: imbl::OrdSet<u64>,
+    queue: VecDeque<Waiting>,
+    work: Option<(Work, SimTime)>,
+    /// Requests that are not done.
+    open: imbl::OrdSet<u64>,
+    fresh: Vec<Queued>,
+    next: u64,
+    now: SimTime,
+    idle_since: SimTime,
+    counters: Counters,
+}
+
+impl Drive {
+    /// A drive with these contents, all of them on the medium. `cache`: bytes of its
+    /// volatile write cache.
+    pub fn new(contents: CowDisk, mechanism: Mechanism, cache: Option<u64>) -> Self {
+        Self {
+            stable: contents.clone(),
+            contents,
+            unstable: imbl::Vector::new(),
+            epoch: 0,
+            mechanism,
+            cache: cache.filter(|&c| c >= PIECE),
+            dirty: imbl::OrdSet::new(),
+            queue: VecDeque::new(),
+            work: None,
+            open: imbl::OrdSet::new(),
+            fresh: Vec::new(),
+            next: 0,
+            now: SimTime(0),
+            idle_since: SimTime(0),
+            counters: Counters::default(),
+        }
+    }
+
+    /// What reads see.
+    pub fn contents(&self) -> &CowDisk {
+        &self.contents
+    }
+
+    /// What is known to be on the medium.
+    pub fn stable(&self) -> &CowDisk {
+        &self.stable
+    }
+
+    /// Writes, oldest first, that may or may not survive a power cut now.
+    pub fn unstable(&self) -> impl ExactSizeIterator<Item = &Unstable> {
+        self.unstable.iter()
+    }
+
+    /// Requests in the queue, the one at work among them.
+    pub fn queue_len(&self) -> usize {
+        let at_work = matches!(self.work, Some((Work::Request(_), _)));
+        self.queue.len() + usize::from(at_work)
+    }
+
+    /// Bytes in the write cache that the medium has not.
+    pub fn cached_bytes(&self) -> u64 {
+        self.dirty.len() as u64 * PIECE
+    }
+
+    /// What moves.
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    fn begin(&mut self, told: &mut Vec<Happening>) {
+        if self.work.is_some() {
+            return;
+        }
+        let Some(&next) = self.queue.front() else {
+            return;
+        };
+        if let Some(piece) = self.must_destage(&next) {
+            return self.destage(piece, next.cause);
+        }
+        self.queue.pop_front();
+        told.push(Happening {
+            what: DeviceEvent::Started(next.request),
+            cause: next.cause,
+        });
+        let time = self.service(&next);
+        let done = SimTime(self.now.0.saturating_add(time));
+        self.work = Some((Work::Request(next), done));
+    }
+
+    /// The piece of the cache that has to go to the medium before a request can be done.
+    fn must_destage(&self, next: &Waiting) -> Option<u64> {
+        let cache = self.cache?;
+        match next.kind {
+            Io::Flush => self.next_dirty(),
+            Io::Write | Io::Discard if self.cached_bytes().saturating_add(next.len) > cache => {
+                self.next_dirty()
+            }
+            _ => None,
+        }
+    }
+
+    /// The dirty piece that the arm meets next on its way up, or the first of all.
+    fn next_dirty(&self) -> Option<u64> {
+        let from = self.mechanism.position() / PIECE;
+        self.dirty
+            .range(from..)
+            .next()
+            .or_else(|| self.dirty.get_min())
+            .copied()
+    }
+
+    /// Begins to write a run of dirty pieces.
+    fn destage(&mut self, first: u64, cause: Option<EventId>) {
+        let mut end = first;
+        while end - first < DESTAGE / PIECE && self.dirty.contains(&end) {
+            self.dirty.remove(&end);
+            end += 1;
+        }
+        let (offset, len) = (first * PIECE, (end - first) * PIECE);
+        let time = self.mechanism.access(self.now, offset, len);
+        let done = SimTime(self.now.0.saturating_add(time));
+        self.work = Some((Work::Destage { offset, len, cause }, done));
+    }
+
+    /// How long a request takes, ns, from now on.
+    fn service(&mut self, r: &Waiting) -> u64 {
+        let cached = self.cache.is_some();
+        match r.kind {
+            Io::Flush => self.mechanism.by_cache(0),
+            Io::Discard => self.mechanism.by_cache(0),
+            Io::Write if cached && r.len <= self.cache.unwrap_or(0) => {
+                self.mechanism.by_cache(r.len)
+            }
+            Io::Read if self.all_dirty(r.offset, r.len) => self.mechanism.by_cache(r.len),
+            _ => self.mechanism.access(self.now, r.offset, r.len),
+        }
+    }
+
+    fn all_dirty(&self, offset: u64, len: u64) -> bool {
+        let (first, end) = (offset / PIECE, offset.saturating_add(len).div_ceil(PIECE));
+        self.dirty.range(first..end).count() as u64 == end - first
+    }
+
+    fn complete(&mut self, r: &Waiting) {
+        self.open.remove(&r.request);
+        match r.kind {
+            Io::Read => {}
+            Io::Write | Io::Discard if self.cache.is_some() => {
+                let (first, end) = (r.offset / PIECE, (r.offset + r.len).div_ceil(PIECE));
+                let whole = r.len > self.cache.unwrap_or(0) || r.kind == Io::Discard;
+                for piece in (first..end).filter(|_| !whole) {
+                    self.dirty.insert(piece);
+                }
+            }
+            Io::Write | Io::WriteFua | Io::Discard => self.settle_one(r.request),
+            Io::Flush => self.settle_before(r.request),
+        }
+    }
+
+    /// A write is on the medium. Older ones to the same bytes, still in the cache, do not
+    /// come after it.
+    fn settle_one(&mut self, request: u64) {
+        let Some(at) = self.unstable.iter().position(|w| w.request == request) else {
+            return;
+        };
+        let w = self.unstable.remove(at);
+        let (from, to) = (
+            w.offset,
+            w.offset + w.data.iter().map(|(_, n)| n).sum::<u64>(),
+        );
+        let older = |o: &Unstable| {
+            let end = o.offset + o.data.iter().map(|(_, n)| n).sum::<u64>();
+            o.request < request && o.offset < to && from < end
+        };
+        let overlapped: Vec<Unstable> =
+            self.unstable.iter().filter(|o| older(o)).cloned().collect();
+        self.unstable.retain(|o| !older(o));
+        for o in overlapped.iter().chain([&w]) {
+            apply(&mut self.stable, o);
+        }
+    }
+
+    /// A flush is done: everything accepted before it is on the medium.
+    fn settle_before(&mut self, request: u64) {
+        while self.unstable.front().is_some_and(|w| w.request < request) {
+            if let Some(w) = self.unstable.pop_front() {
+                apply(&mut self.stable, &w);
+            }
+        }
+    }
+
+    fn accept(&mut self, request: u64, op: Op, r: &Waiting) -> Result<(), ReadError> {
+        let (data, fua) = match op {
+            Op::Write { data, fua } => (data, fua),
+            Op::Discard => (vec![(Data::Zero, r.len)], false),
+            Op::Flush => {
+                self.epoch += 1;
+                return Ok(());
+            }
+            Op::Read => return Ok(()),
+        };
+        let write = Unstable {
+            request,
+            offset: r.offset,
+            data: data.into(),
+            epoch: self.epoch,
+            fua,
+            cause: r.cause,
+        };
+        apply(&mut self.contents, &write);
+        self.unstable.push_back(write);
+        Ok(())
+    }
+
+    fn count(&mut self, kind: Io, len: u64) {
+        let c = &mut self.counters;
+        match kind {
+            Io::Read => c.read(len),
+            Io::Write | Io::WriteFua => c.wrote(len),
+            Io::Discard => {
+                c.discards += 1;
+                c.discarded_bytes += len;
+            }
+            Io::Flush => c.flushes += 1,
+        }
+    }
+}
+
+/// Puts a write on a disk. Its range was checked when it was accepted.
+fn apply(disk: &mut CowDisk, write: &Unstable) {
+    let mut at = write.offset;
+    for (piece, n) in write.data.iter() {
+        let _ = disk.write_data(at, *n, piece);
+        at = at.saturating_add(*n);
+    }
+}
+
+fn kind_of(op: &Op) -> Io {
+    match op {
+        Op::Read => Io::Read,
+        Op::Write { fua: false, .. } => Io::Write,
+        Op::Write { fua: true, .. } => Io::WriteFua,
+        Op::Discard => Io::Discard,
+        Op::Flush => Io::Flush,
+    }
+}
+
+impl ReadAt for Drive {
+    fn len(&self) -> u64 {
+        ReadAt::len(&self.contents)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), ReadError> {
+        self.contents.read_at(offset, buf)
+    }
+
+    fn next_data(&self, offset: u64) -> u64 {
+        self.contents.next_data(offset)
+    }
+}
+
+impl Device for Drive {
+    fn submit(&mut self, request: Request) -> Result<(), DeviceError> {
+        let Request {
+            op,
+            offset,
+            len,
+            cause,
+        } = request;
+        let whole = ReadAt::len(&self.contents);
+        let past = |_: ReadError| DeviceError::PastEnd {
+            offset,
+            wanted: len,
+            len: whole,
+        };
+        crate::disk::check_range(offset, len, whole).map_err(past)?;
+        let kind = kind_of(&op);
+        let waiting = Waiting {
+            request: self.next,
+            kind,
+            offset,
+            len,
+            cause,
+        };
+        self.count(kind, len);
+        self.accept(self.next, op, &waiting).map_err(past)?;
+        self.fresh.push(Queued {
+            request: self.next,
+            kind,
+            offset,
+            len,
+            cause,
+        });
+        self.open.insert(self.next);
+        self.queue.push_back(waiting);
+        self.next += 1;
+        Ok(())
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Device> {
+        Box::new(self.clone())
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
+    fn next_event(&self) -> Option<SimTime> {
+        if let Some((_, done)) = self.work {
+            return Some(done);
+        }
+        if !self.queue.is_empty() {
+            return Some(self.now);
+        }
+        let idle = SimTime(self.idle_since.0.saturating_add(IDLE));
+        (!self.dirty.is_empty()).then_some(idle.max(self.now))
+    }
+
+    fn advance(&mut self, to: SimTime) -> Vec<Happening> {
+        let mut told = Vec::new();
+        let Some(at) = self.next_event().filter(|at| *at <= to) else {
+            self.now = self.now.max(to);
+            return told;
+        };
+        // What was at work ended when it ended; what waited begins now.
+        self.now = self.now.max(if self.work.is_some() { at } else { to });
+        match self.work.take() {
+            Some((Work::Request(r), _)) => {
+                self.complete(&r);
+                told.push(Happening {
+                    what: DeviceEvent::Completed(r.request),
+                    cause: r.cause,
+                });
+                self.idle_since = self.now;
+            }
+            Some((Work::Destage { offset, len, cause }, _)) => told.push(Happening {
+                what: DeviceEvent::Destaged(offset, len),
+                cause,
+            }),
+            None => {}
+        }
+        self.begin(&mut told);
+        let rested = self.now.0 >= self.idle_since.0.saturating_add(IDLE);
+        if self.work.is_none() && self.queue.is_empty() && rested {
+            if let Some(piece) = self.next_dirty() {
+                self.destage(piece, None);
+            }
+        }
+        told
+    }
+
+    fn take_queued(&mut self) -> Vec<Queued> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    fn outstanding(&self, from: u64, to: u64) -> bool {
+        self.open.range(from..to).next().is_some()
+    }
+
+    fn next_request(&self) -> u64 {
+        self.next
+    }
+}
