@@ -1,5 +1,9 @@
 //! Everything that visibly happens, typed.
 
+mod subject;
+
+pub use subject::Subject;
+
 use crate::jbd2;
 use crate::kernel::Errno;
 use crate::units::{BlockNr, GroupNr, InodeNr, Lblk, SimTime};
@@ -104,7 +108,24 @@ pub enum Reason {
 
 /// What happened. Lengths are in blocks unless said otherwise.
 #[allow(missing_docs, reason = "the fields' names say it")]
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, strum::EnumDiscriminants)]
+#[strum_discriminants(
+    name(Kind),
+    doc = "What kind of thing happened, without its particulars.",
+    derive(
+        PartialOrd,
+        Ord,
+        Hash,
+        Serialize,
+        Deserialize,
+        strum::EnumIter,
+        strum::EnumString,
+        strum::FromRepr,
+        strum::IntoStaticStr
+    ),
+    repr(u8),
+    allow(missing_docs)
+)]
 pub enum What {
     /// A call was made: its name and arguments as a person would write them.
     Call { text: String },

@@ -13,6 +13,7 @@ pub mod image;
 pub mod jbd2;
 pub mod kernel;
 pub mod machine;
+pub mod recording;
 pub mod scenario;
 pub mod units;
 pub mod view;

@@ -148,6 +148,11 @@ impl Buffers {
         !self.dirty.is_empty()
     }
 
+    /// How many are dirty.
+    pub(super) fn dirty_count(&self) -> usize {
+        self.dirty.len()
+    }
+
     /// When the buffer that has been dirty for longest became so.
     pub(super) fn oldest_dirty(&self) -> Option<SimTime> {
         let all = self.dirty.iter().filter_map(|n| self.table.get(n));

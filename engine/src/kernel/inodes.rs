@@ -80,6 +80,12 @@ impl Inodes {
         !self.dirty.is_empty()
     }
 
+    /// Dirty pages of all inodes.
+    pub(super) fn dirty_pages(&self) -> u64 {
+        let count = |nr: &u32| self.table.get(nr).map_or(0, |i| i.pages.dirty_count());
+        self.dirty.iter().map(|nr| u64::from(count(nr))).sum()
+    }
+
     /// Inodes with dirty pages, by their numbers.
     pub(super) fn dirty(&self) -> Vec<InodeNr> {
         self.dirty.iter().map(|&n| InodeNr(n)).collect()

@@ -42,7 +42,7 @@ pub use fd::{Fd, OpenFlags};
 pub use file::{FallocateMode, FiemapExtent, FiemapFlags, Source, Whence};
 pub use inode::InodeInfo;
 pub use links::{RENAME_EXCHANGE, RENAME_NOREPLACE, RENAME_WHITEOUT};
-pub use mount::{Devices, Mount, MountError};
+pub use mount::{Devices, KernelGauges, Mount, MountError};
 pub use options::{AllocatorKind, Atime, DataMode, DirPolicy, ErrorsBehaviour, MountOptions};
 pub use pages::{Page, Pages};
 pub use volume::Volume;

@@ -35,6 +35,21 @@ pub struct Mount {
     pub(super) returns_later: bool,
 }
 
+/// Figures of what a mounted filesystem has in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KernelGauges {
+    /// Pages with contents that the disk has not.
+    pub dirty_pages: u64,
+    /// Clusters promised to pages without a block.
+    pub reserved_clusters: u64,
+    /// Free clusters, by the bitmaps.
+    pub free_clusters: u64,
+    /// Free inodes.
+    pub free_inodes: u64,
+    /// Blocks of metadata that are to be written home.
+    pub dirty_buffers: u64,
+}
+
 /// The devices that a mount had.
 #[derive(Clone, Debug)]
 pub struct Devices {
@@ -338,6 +353,17 @@ impl Mount {
         let step = self.vol.options.dirty_writeback.0;
         self.flusher.0 = self.flusher.0.saturating_add(step);
         self.flush_old()
+    }
+
+    /// Figures of what is in memory.
+    pub fn gauges(&self) -> KernelGauges {
+        KernelGauges {
+            dirty_pages: self.inodes.dirty_pages(),
+            reserved_clusters: self.vol.reserved_clusters,
+            free_clusters: self.vol.free_clusters,
+            free_inodes: self.vol.free_inodes.into(),
+            dirty_buffers: self.vol.dirty_buffer_count() as u64,
+        }
     }
 
     /// Moves the clock and nothing else.

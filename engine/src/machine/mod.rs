@@ -6,10 +6,12 @@
 //! data: a clone goes on as the original would.
 
 mod calls;
+mod gauges;
 mod process;
 mod step;
 mod threads;
 
+pub use gauges::Gauges;
 pub use process::{Doing, Process};
 
 use crate::device::{Device, Drive, Mechanism};
@@ -17,7 +19,7 @@ use crate::disk::CowDisk;
 use crate::event::{Actor, Event, EventId};
 use crate::ext4::mkfs::{MkfsError, mkfs};
 use crate::kernel::{Mount, MountError};
-use crate::scenario::{Limits, Medium, Scenario};
+use crate::scenario::{Limits, Medium, ProcessSpec, Scenario};
 use crate::units::SimTime;
 use std::sync::Arc;
 
@@ -191,6 +193,22 @@ impl Machine {
     /// Whether events are kept; they are counted all the same.
     pub fn keep_events(&mut self, on: bool) {
         self.mount.vol.events.keep(on);
+    }
+
+    /// Ends the processes there are; these begin now, at their own starting times from
+    /// now on.
+    pub fn replace_processes(&mut self, specs: Vec<ProcessSpec>) {
+        let (now, seed) = (self.now(), self.scenario.seed);
+        let begin = |(mut spec, pid): (ProcessSpec, u32)| {
+            spec.start = SimTime(spec.start.0.saturating_add(now.0));
+            let seed = seed.wrapping_add(u64::from(pid) << 32);
+            Process::new(pid, &Arc::new(spec), seed)
+        };
+        let first = self.processes.len() as u32 + 1;
+        self.processes = specs.into_iter().zip(first..).map(begin).collect();
+        if matches!(self.phase, Life::Lingering(_)) {
+            self.phase = Life::Running;
+        }
     }
 
     fn limits(&self) -> &Limits {

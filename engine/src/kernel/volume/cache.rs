@@ -125,6 +125,11 @@ impl Volume {
     }
 
     /// Whether any buffer is dirty.
+    pub(crate) fn dirty_buffer_count(&self) -> usize {
+        self.buffers.dirty_count()
+    }
+
+    /// Whether any buffer is dirty.
     pub(crate) fn has_dirty_buffers(&self) -> bool {
         self.buffers.any_dirty()
     }
