@@ -4,7 +4,7 @@ mod drive;
 mod overlay;
 mod ram;
 
-pub use drive::{Drive, HddSpec, Mechanism, Unstable};
+pub use drive::{AtWork, Drive, HddSpec, Mechanism, Unstable, Waiting};
 pub use overlay::Overlaid;
 pub use ram::Ram;
 

@@ -55,6 +55,8 @@ pub struct Recording {
     hash: Hash,
     /// Where the recording has got to.
     head: Machine,
+    /// What happened before the first copy: mounting.
+    begun: Vec<Event>,
     /// Bytes written and events made when the last copy was taken.
     copied: (u64, u64),
 }
@@ -98,6 +100,7 @@ impl Recording {
             hash: Hash(Xxh3::new()),
             copied: (0, 0),
             head: machine,
+            begun: first.clone(),
         };
         recording.note(&first);
         recording.copy();
@@ -108,21 +111,31 @@ impl Recording {
     /// Goes on until about `events` more events were made, or to the end; whether there is
     /// more to come.
     pub fn record(&mut self, events: u64) -> bool {
+        self.record_watched(events, &mut |_, _| {})
+    }
+
+    /// The same, telling of every step: the machine after it, and its events.
+    pub fn record_watched(
+        &mut self,
+        events: u64,
+        watch: &mut dyn FnMut(&Machine, &[Event]),
+    ) -> bool {
         let until = self.len().saturating_add(events);
         while self.len() < until {
-            if !self.step() {
+            if !self.step(watch) {
                 return false;
             }
         }
         true
     }
 
-    fn step(&mut self) -> bool {
+    fn step(&mut self, watch: &mut dyn FnMut(&Machine, &[Event])) -> bool {
         if !self.head.step() {
             return false;
         }
         let events = self.head.take_events();
         self.note(&events);
+        watch(&self.head, &events);
         let last = self.copies.last().map_or(0, |c| c.event);
         if self.len() - last >= self.interval {
             self.copy();
@@ -203,6 +216,11 @@ impl Recording {
         self.index.end()
     }
 
+    /// What happened before the first step: mounting.
+    pub fn begun(&self) -> &[Event] {
+        &self.begun
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.index.end() == self.index.first()
@@ -264,7 +282,7 @@ impl Recording {
             return Instant {
                 event,
                 machine: self.copies[0].machine.clone(),
-                events: Vec::new(),
+                events: self.begun.clone(),
             };
         };
         let mut machine = copy.machine.clone();
@@ -288,7 +306,8 @@ impl Recording {
         let nearest = self.copies.partition_point(|c| c.event <= from);
         let copy = &self.copies[nearest.saturating_sub(1)];
         let mut machine = copy.machine.clone();
-        let mut found = Vec::new();
+        let begun = self.begun.iter().filter(|e| (from..to).contains(&e.id.0));
+        let mut found: Vec<Event> = begun.cloned().collect();
         machine.keep_events(false);
         let (start, _) = self.index.step_of(from);
         while machine.next_event() < start && machine.step() {}
