@@ -229,10 +229,9 @@ impl Machine {
         let answer = calls::run(&mut self.mount, &who, call);
         // A call that was refused before it began is an event all the same.
         if self.mount.vol.events.next_id() == id {
-            let text = || What::Call {
-                text: format!("{call:?}"),
-            };
-            self.mount.vol.events.emit(text);
+            self.mount.vol.events.emit(|| What::Call {
+                text: refused(call),
+            });
         }
         let after = self.device().counters();
         let waits = after.reads > before.reads
@@ -350,6 +349,13 @@ impl Machine {
             });
         });
     }
+}
+
+/// The text of a call that was refused because of its descriptor.
+fn refused(call: &Call) -> String {
+    let words = format!("{call:?}");
+    let name = words.split([' ', '{']).next().unwrap_or_default();
+    format!("{}(a descriptor that is not open)", name.to_lowercase())
 }
 
 fn value(reply: &Reply) -> u64 {
