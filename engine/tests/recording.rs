@@ -175,18 +175,39 @@ fn requests_pass_through_the_queue() {
             _ => {}
         }
     }
-    assert!(state.values().all(|s| *s == 2), "requests are left: {state:?}");
+    assert!(
+        state.values().all(|s| *s == 2),
+        "requests are left: {state:?}"
+    );
     // Each fsync of new blocks waits for a commit: at least one flush each.
     let flushes = recording.head().device().counters().flushes;
     assert!(flushes >= 20, "{flushes} flushes");
     // An fsync returns after its transaction is on disk.
-    for call in events.iter().filter(|e| matches!(&e.what, What::Call { text } if text.starts_with("fsync"))) {
-        let returned = events.iter().find(|e| e.cause == Some(call.id) && matches!(e.what, What::Returned { .. })).unwrap();
+    for call in events
+        .iter()
+        .filter(|e| matches!(&e.what, What::Call { text } if text.starts_with("fsync")))
+    {
+        let returned = events
+            .iter()
+            .find(|e| e.cause == Some(call.id) && matches!(e.what, What::Returned { .. }))
+            .unwrap();
         let committed = events.iter().any(|e| {
-            e.actor == Actor::Jbd2 && e.at >= call.at && e.id < returned.id
-                && matches!(e.what, What::Transaction { phase: fslab_engine::jbd2::Phase::Committed, .. })
+            e.actor == Actor::Jbd2
+                && e.at >= call.at
+                && e.id < returned.id
+                && matches!(
+                    e.what,
+                    What::Transaction {
+                        phase: fslab_engine::jbd2::Phase::Committed,
+                        ..
+                    }
+                )
         });
-        assert!(committed, "fsync at event {} returned before a commit", call.id.0);
+        assert!(
+            committed,
+            "fsync at event {} returned before a commit",
+            call.id.0
+        );
         assert!(returned.at > call.at);
     }
 }
@@ -194,10 +215,13 @@ fn requests_pass_through_the_queue() {
 /// What a scenario may not do: run for ever.
 #[test]
 fn limits_end_a_run_that_would_not() {
-    let endless = scenario("fslab = 1\n[[process]]\nname = \"a\"\nprogram = '''\nwhile true {\n}\n'''\n");
+    let endless =
+        scenario("fslab = 1\n[[process]]\nname = \"a\"\nprogram = '''\nwhile true {\n}\n'''\n");
     let recording = recorded(&endless);
     let events = recording.events(0, recording.len(), usize::MAX);
-    assert!(events.iter().any(|e| matches!(&e.what, What::ProcessFailed { words, .. } if words.contains("endless"))));
+    assert!(events.iter().any(
+        |e| matches!(&e.what, What::ProcessFailed { words, .. } if words.contains("endless"))
+    ));
     let calls = scenario(
         "fslab = 1\n[limits]\ncalls = 100\n[[process]]\nname = \"a\"\nprogram = '''\nwhile true {\n stat(\"/\")\n}\n'''\n",
     );

@@ -245,6 +245,9 @@ impl Mount {
             return Err(Errno::EOPNOTSUPP);
         }
         let next = (old - MODIFIABLE) | (new & allowed);
+        if old != next && old.intersection(next).contains(InodeFlags::IMMUTABLE) {
+            return Err(Errno::EPERM);
+        }
         inode.raw.set_i_flags(next.bits());
         inode.set_ctime(now);
         self.vol.write_inode(inode)
