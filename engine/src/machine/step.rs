@@ -47,9 +47,21 @@ impl Machine {
             Next::Thread(actor) => self.step_thread(actor),
             Next::Life => self.step_life(),
         }
-        self.tell_queued();
+        self.act_as(self.actor(next), None, Self::tell_queued);
         self.note_in_flight();
         true
+    }
+
+    /// Who acts when this is next.
+    fn actor(&self, next: Next) -> Actor {
+        match next {
+            Next::Device => Actor::Device,
+            Next::Arrived => Actor::Flusher,
+            Next::Commit => Actor::Jbd2,
+            Next::Process(i) => Actor::Process(self.processes[i].pid()),
+            Next::Thread(actor) => actor,
+            Next::Life => Actor::Mount,
+        }
     }
 
     fn limit_reached(&self) -> Option<End> {
