@@ -86,7 +86,10 @@ pub fn parse(text: &str, from: &str) -> anyhow::Result<Scenario> {
             out::note(format!("  {help}"));
         }
     }
-    bail!("{from} cannot be run: {} of its lines are wrong", errors.len())
+    bail!(
+        "{from} cannot be run: {} of its lines are wrong",
+        errors.len()
+    )
 }
 
 /// Records to the end, or to where a condition holds first.
@@ -159,11 +162,22 @@ fn summary(recording: &Recording, end: u64, json: bool) -> anyhow::Result<()> {
         writeln!(out, "  {line}")?;
     }
     let ms = g.time_ns / 1_000_000;
-    writeln!(out, "{}.{:03} s simulated, {} events, {} calls", ms / 1000, ms % 1000, summary.events, g.calls)?;
+    writeln!(
+        out,
+        "{}.{:03} s simulated, {} events, {} calls",
+        ms / 1000,
+        ms % 1000,
+        summary.events,
+        g.calls
+    )?;
     writeln!(
         out,
         "device: {} reads of {} bytes, {} writes of {} bytes, {} flushes",
-        g.device_reads, g.device_read_bytes, g.device_writes, g.device_written_bytes, g.device_flushes
+        g.device_reads,
+        g.device_read_bytes,
+        g.device_writes,
+        g.device_written_bytes,
+        g.device_flushes
     )?;
     writeln!(
         out,
@@ -193,9 +207,18 @@ struct Told {
 
 fn told(recording: &Recording, end: u64) -> Told {
     let mut told = Told::default();
-    let wanted = |kind| matches!(kind, Kind::Printed | Kind::ProcessFailed | Kind::Returned | Kind::Error);
+    let wanted = |kind| {
+        matches!(
+            kind,
+            Kind::Printed | Kind::ProcessFailed | Kind::Returned | Kind::Error
+        )
+    };
     let mut at = recording.first();
-    while let Some(next) = recording.index().next_where(at, wanted).filter(|&n| n <= end) {
+    while let Some(next) = recording
+        .index()
+        .next_where(at, wanted)
+        .filter(|&n| n <= end)
+    {
         let (start, to) = recording.index().step_of(next);
         if recording.kind(next) == Some(Kind::Returned) && told.failures.len() >= MOST_FAILURES {
             // Nobody reads on, and each costs a look at the machine.
