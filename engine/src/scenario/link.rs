@@ -138,13 +138,14 @@ fn inflate(packed: &[u8]) -> Result<String, LinkError> {
     String::from_utf8(bytes).map_err(|_| LinkError::Damaged("what is in it is no text"))
 }
 
-/// Percent-encodes what would end a field.
+/// Percent-encodes what an address does not take as it is (RFC 3986).
 fn escape(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars().take(MAX_FIELD) {
-        match c {
-            '%' | '&' | '#' | ' ' | '"' | '<' | '>' => out.push_str(&format!("%{:02X}", c as u32)),
-            c => out.push(c),
+    for byte in text.bytes().take(MAX_FIELD) {
+        if byte.is_ascii_alphanumeric() || b"-_.~,:/".contains(&byte) {
+            out.push(byte.into());
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
         }
     }
     out
