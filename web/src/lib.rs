@@ -11,6 +11,7 @@ pub mod fault;
 mod format;
 mod input;
 pub mod kinds;
+mod lab_command;
 mod lessons;
 pub mod owner_map;
 mod room;

@@ -19,15 +19,16 @@
 //! | key | value |
 //! |---|---|
 //! | `l` | a scenario that comes with the page |
-//! | `w` | a scenario, packed |
-//! | `e` | an event |
+//! | `lab` | a scenario, as `scenario::link` packs it |
+//! | `at` | an event |
 
 use crate::kinds::KindSet;
 use std::rc::Rc;
 
+use fslab_engine::scenario::link::{self, Link};
+
 use crate::lessons::LESSONS;
 use crate::room::Room;
-use crate::scenario;
 use crate::store::{Selection, Source, State, View};
 
 /// A place in the Lab.
@@ -46,6 +47,8 @@ pub enum LabSource {
     Lesson(Rc<str>),
     /// It is in the address.
     Text(Rc<str>),
+    /// It should be in the address, but cannot be read: why.
+    Damaged(Rc<str>),
 }
 
 impl Default for LabSource {
@@ -56,18 +59,25 @@ impl Default for LabSource {
 
 impl LabPlace {
     fn pairs(&self, pairs: &mut Vec<String>) {
-        pairs.push("lab".into());
         match &self.source {
-            LabSource::Lesson(name) => pairs.push(format!("l={}", encode(name))),
-            LabSource::Text(text) => pairs.push(format!("w={}", scenario::pack(text))),
+            LabSource::Lesson(name) => pairs.push(format!("lab&l={}", encode(name))),
+            LabSource::Text(text) => {
+                let link = Link {
+                    text: text.to_string(),
+                    ..Link::default()
+                };
+                // What is too long for an address is not in it; sharing it says so.
+                pairs.push(link::encode(&link).unwrap_or_else(|_| "lab".into()));
+            }
+            LabSource::Damaged(_) => pairs.push("lab".into()),
         }
         if let Some(event) = self.event {
-            pairs.push(format!("e={event}"));
+            pairs.push(format!("at={event}"));
         }
     }
 
     /// Where the state is.
-    fn of(state: &State) -> Self {
+    pub fn of(state: &State) -> Self {
         let lab = &state.lab;
         let text = lab.info().map_or(&lab.text, |run| &run.text);
         let known = LESSONS.iter().find(|lesson| *lesson.text == **text);
@@ -132,6 +142,14 @@ impl Address {
         if fragment.is_empty() || fragment == "lab" || fragment.starts_with("lab&") {
             address.lab = Some(LabPlace::default());
         }
+        if fragment.starts_with("lab=") {
+            let source = match link::decode(fragment) {
+                Ok(link) => LabSource::Text(link.text.into()),
+                Err(why) => LabSource::Damaged(why.to_string().into()),
+            };
+            let event = None;
+            address.lab = Some(LabPlace { source, event });
+        }
         for pair in fragment.split('&') {
             if let Some((key, value)) = pair.split_once('=') {
                 address.set(key, &decode(value));
@@ -143,13 +161,7 @@ impl Address {
     fn set(&mut self, key: &str, value: &str) {
         match (key, &mut self.lab) {
             ("l", Some(lab)) => return lab.source = LabSource::Lesson(value.into()),
-            ("w", Some(lab)) => {
-                if let Ok(text) = scenario::unpack(value) {
-                    lab.source = LabSource::Text(text.into());
-                }
-                return;
-            }
-            ("e", Some(lab)) => return lab.event = value.parse().ok(),
+            ("at", Some(lab)) => return lab.event = value.parse().ok(),
             _ => {}
         }
         match key {

@@ -14,8 +14,9 @@ use super::save::Job;
 use super::{Action, Data, Source, Stage, State};
 use crate::owner_map::OwnerMap;
 use crate::room::Room;
-use crate::route::Address;
+use crate::route::{Address, LabPlace};
 use crate::samples;
+use crate::worker::lab::Seek;
 use crate::worker::link::Link;
 use crate::worker::protocol::{Answer, Query, Reply, Request};
 
@@ -174,7 +175,12 @@ impl Engine {
     /// Goes to an address: opens its image if another is open, and chooses its place.
     pub fn go(&self, at: Address, state: &State) {
         if let Some(place) = at.lab.clone() {
-            self.open_lab(place);
+            let here = state.room == Room::Lab && LabPlace::of(state).source == place.source;
+            match place.event {
+                Some(event) if here => self.seek(Seek::Event(event)),
+                _ if here => {}
+                _ => self.open_lab(place),
+            }
             return self.0.dispatch.dispatch(Action::Place(at));
         }
         let here = match (&at.source, &state.image.source) {

@@ -10,7 +10,6 @@ use super::engine::Engine;
 use super::lab::{Chain, LabAction, LabState, lesson_text};
 use super::save::download_bytes;
 use super::{Action, State};
-use crate::lessons::LESSONS;
 use crate::owner_map::OwnerMap;
 use crate::room::Room;
 use crate::route::{LabPlace, LabSource};
@@ -77,18 +76,20 @@ impl Engine {
     pub fn open_lab(&self, place: LabPlace) {
         self.dispatch(Action::Room(Room::Lab));
         let (lesson, text) = match &place.source {
-            LabSource::Text(text) => (None, Some(Rc::clone(text))),
-            LabSource::Lesson(name) => (Some(Rc::clone(name)), lesson_text(name)),
+            LabSource::Text(text) => (None, Ok(Rc::clone(text))),
+            LabSource::Damaged(why) => (None, Err(format!("The link cannot be opened: {why}"))),
+            LabSource::Lesson(name) => (
+                Some(Rc::clone(name)),
+                lesson_text(name).ok_or_else(|| format!("There is no scenario named “{name}”")),
+            ),
         };
-        let Some(text) = text else {
-            let first = LESSONS[0];
-            self.act(LabAction::Lesson(
-                Some(first.name.into()),
-                first.text.into(),
-            ));
-            self.run_text(first.text.into(), None);
-            let words = "There is no scenario of the address’s name; this is the first one";
-            return self.act(LabAction::Note(Some(words.into())));
+        let text = match text {
+            Ok(text) => text,
+            Err(why) => {
+                self.open_lab(LabPlace::default());
+                let words = format!("{why}. This is the first scenario instead");
+                return self.act(LabAction::Note(Some(words.into())));
+            }
         };
         self.act(LabAction::Lesson(lesson, Rc::clone(&text)));
         self.run_text(text, place.event);

@@ -20,7 +20,7 @@ pub use action::Action;
 pub use engine::Engine;
 pub use handle::{Fetched, Store, StoreProvider, use_query, use_store};
 pub use image::{ImageState, Opened, Partitions, Source, Stage};
-pub use lab::{Chain, LabAction, LabPane, LabState, LabView, RunInfo, SPEEDS};
+pub use lab::{LabAction, LabPane, LabState, LabView, RunInfo, SPEEDS};
 pub use map::MapState;
 pub use replies::{Data, Dirs, Replies};
 pub use save::{Saving, download_bytes};

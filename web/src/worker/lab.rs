@@ -70,6 +70,13 @@ pub enum Seek {
     Event(u64),
     /// A time, ns.
     Time(u64),
+    /// The last event up to a time, but at least the next step after an event.
+    OnBy {
+        /// From this event.
+        from: u64,
+        /// The time, ns.
+        to_ns: u64,
+    },
     /// So many steps after (or before) the step of an event.
     Steps(u64, i64),
     /// The next (or previous) event of which words hold.

@@ -72,6 +72,10 @@ pub enum Command {
     Fallocate(crate::change::FallocateArgs),
     /// Set or remove an extended attribute
     Setfattr(crate::change::SetfattrArgs),
+    /// Run a scenario and tell what came of it
+    Run(crate::run::RunArgs),
+    /// Turn a scenario into a share link, or a link back into its scenario
+    Link(crate::link::LinkArgs),
 }
 
 /// What to open, and how to show it.

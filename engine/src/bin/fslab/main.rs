@@ -14,12 +14,14 @@ mod extents;
 mod groups;
 mod info;
 mod journal;
+mod link;
 mod ls;
 mod map;
 mod mkfs;
 mod open;
 mod out;
 mod partitions;
+mod run;
 mod search;
 mod stat;
 mod target;
@@ -64,6 +66,8 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Truncate(a) => change::truncate(a),
         Command::Fallocate(a) => change::fallocate(a),
         Command::Setfattr(a) => change::setfattr(a),
+        Command::Run(a) => run::run(a),
+        Command::Link(a) => link::run(a),
     }
 }
 

@@ -51,7 +51,7 @@ struct Run {
 
 impl Run {
     fn new(nr: u32, recording: Recording) -> Self {
-        let story = Story::new(recording.first(), recording.head(), recording.begun());
+        let story = Story::new(recording.first(), recording.head(), recording.opening());
         Self {
             nr,
             recording,

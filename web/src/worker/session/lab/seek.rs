@@ -12,7 +12,11 @@ impl Run {
         let recording = &self.recording;
         Ok(match to {
             Seek::Event(event) => Some(*event),
-            Seek::Time(ns) => Some(recording.at_time(SimTime(*ns))),
+            Seek::Time(ns) => Some(self.at_time(*ns)),
+            Seek::OnBy { from, to_ns } => {
+                let next = self.steps(*from, 1);
+                next.map(|next| next.max(self.at_time(*to_ns)))
+            }
             Seek::Steps(from, by) => self.steps(*from, *by),
             Seek::Where { from, back, words } => {
                 let condition: Condition = words.parse().map_err(|e| format!("{e}"))?;
@@ -23,6 +27,13 @@ impl Run {
                 }
             }
         })
+    }
+
+    /// The last event that was at a time, or before.
+    fn at_time(&self, ns: u64) -> u64 {
+        let index = self.recording.index();
+        let next = index.at_time(SimTime(ns.saturating_add(1)));
+        next.saturating_sub(1).max(self.recording.first())
     }
 
     /// The last event of a step some way from that of an event; none past either end.
