@@ -1,6 +1,7 @@
 //! The simulated hardware. Knows no filesystem.
 
 mod drive;
+pub mod ftl;
 mod overlay;
 mod ram;
 

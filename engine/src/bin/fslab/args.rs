@@ -72,6 +72,8 @@ pub enum Command {
     Fallocate(crate::change::FallocateArgs),
     /// Set or remove an extended attribute
     Setfattr(crate::change::SetfattrArgs),
+    /// Measure the simulated devices on their own
+    Device(crate::device::DeviceArgs),
 }
 
 /// What to open, and how to show it.
