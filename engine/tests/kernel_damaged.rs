@@ -200,8 +200,14 @@ fn mount_and_exercise(disk: CowDisk, errors: ErrorsBehaviour) {
     }
 }
 
+/// So many damaged images, or as many as `FSLAB_DAMAGED` says.
+fn cases() -> u32 {
+    let asked = std::env::var("FSLAB_DAMAGED").ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(192)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn random_damage_never_panics(kind in 0usize..5, wounds in damage(), go_on: bool) {

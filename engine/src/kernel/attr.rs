@@ -50,6 +50,13 @@ const MODIFIABLE: InodeFlags = InodeFlags::SECRM
     .union(InodeFlags::TOPDIR)
     .union(InodeFlags::PROJINHERIT);
 
+/// Bits of a file's mode that go when it gets another owner. The group's bit means
+/// something else where the group may not execute.
+fn dropped_by_chown(mode: u16) -> u16 {
+    let group = if mode & 0o010 != 0 { 0o2000 } else { 0 };
+    mode & (0o4000 | group)
+}
+
 impl Mount {
     /// `stat`.
     pub(super) fn do_stat(&mut self, who: &Caller, path: &[u8]) -> Result<Stat> {
@@ -130,6 +137,18 @@ impl Mount {
         }
     }
 
+    /// An append-only file may be given what changes nothing of it, as Linux has it.
+    fn check_chown(&mut self, nr: InodeNr, changes: bool) -> Result<()> {
+        let inode = self.peek(nr)?;
+        let drops = !inode.is_dir() && dropped_by_chown(inode.raw.i_mode()) != 0;
+        let still = !changes && !drops && !inode.has(InodeFlags::IMMUTABLE);
+        drop(inode);
+        if still {
+            return self.vol.check_writable();
+        }
+        self.check_setattr(nr)
+    }
+
     /// `chown`; `None` leaves as it is.
     pub(super) fn do_chown(
         &mut self,
@@ -161,7 +180,7 @@ impl Mount {
         uid: Option<u32>,
         gid: Option<u32>,
     ) -> Result<()> {
-        self.check_setattr(nr)?;
+        self.check_chown(nr, uid.is_some() || gid.is_some())?;
         let now = self.vol.time();
         let inode = self.inodes.get(&mut self.vol, nr)?;
         let same = uid.is_none_or(|u| u == inode.raw.uid());
@@ -180,8 +199,7 @@ impl Mount {
         }
         let mode = inode.raw.i_mode();
         if !inode.is_dir() {
-            let group = if mode & 0o010 != 0 { 0o2000 } else { 0 };
-            inode.raw.set_i_mode(mode & !(0o4000 | group));
+            inode.raw.set_i_mode(mode & !dropped_by_chown(mode));
         }
         inode.set_ctime(now);
         self.vol.write_inode(inode)
@@ -195,6 +213,9 @@ impl Mount {
         atime: Option<Timestamp>,
         mtime: Option<Timestamp>,
     ) -> Result<()> {
+        if atime.is_none() && mtime.is_none() {
+            return Ok(());
+        }
         let nr = self.resolve(who, path, true)?;
         self.check_setattr(nr)?;
         let now = self.vol.time();
@@ -245,6 +266,9 @@ impl Mount {
             return Err(Errno::EOPNOTSUPP);
         }
         let next = (old - MODIFIABLE) | (new & allowed);
+        if old != next && old.intersection(next).contains(InodeFlags::IMMUTABLE) {
+            return Err(Errno::EPERM);
+        }
         inode.raw.set_i_flags(next.bits());
         inode.set_ctime(now);
         self.vol.write_inode(inode)

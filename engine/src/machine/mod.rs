@@ -211,6 +211,22 @@ impl Machine {
         }
     }
 
+    /// A hash of everything that it is (XXH3, 64 bits, over its `Debug` form): slow, for
+    /// tests that ask whether two machines are the same.
+    pub fn state_hash(&self) -> u64 {
+        struct Sink(xxhash_rust::xxh3::Xxh3);
+        impl std::fmt::Write for Sink {
+            fn write_str(&mut self, s: &str) -> std::fmt::Result {
+                self.0.update(s.as_bytes());
+                Ok(())
+            }
+        }
+        let mut sink = Sink(xxhash_rust::xxh3::Xxh3::new());
+        // Writing to a hash cannot fail.
+        let _ = std::fmt::Write::write_fmt(&mut sink, format_args!("{self:?}"));
+        sink.0.digest()
+    }
+
     fn limits(&self) -> &Limits {
         &self.scenario.run.limits
     }

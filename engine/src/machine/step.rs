@@ -47,9 +47,21 @@ impl Machine {
             Next::Thread(actor) => self.step_thread(actor),
             Next::Life => self.step_life(),
         }
-        self.tell_queued();
+        self.act_as(self.actor(next), None, Self::tell_queued);
         self.note_in_flight();
         true
+    }
+
+    /// Who acts when this is next.
+    fn actor(&self, next: Next) -> Actor {
+        match next {
+            Next::Device => Actor::Device,
+            Next::Arrived => Actor::Flusher,
+            Next::Commit => Actor::Jbd2,
+            Next::Process(i) => Actor::Process(self.processes[i].pid()),
+            Next::Thread(actor) => actor,
+            Next::Life => Actor::Mount,
+        }
     }
 
     fn limit_reached(&self) -> Option<End> {
@@ -229,10 +241,9 @@ impl Machine {
         let answer = calls::run(&mut self.mount, &who, call);
         // A call that was refused before it began is an event all the same.
         if self.mount.vol.events.next_id() == id {
-            let text = || What::Call {
-                text: format!("{call:?}"),
-            };
-            self.mount.vol.events.emit(text);
+            self.mount.vol.events.emit(|| What::Call {
+                text: refused(call),
+            });
         }
         let after = self.device().counters();
         let waits = after.reads > before.reads
@@ -350,6 +361,13 @@ impl Machine {
             });
         });
     }
+}
+
+/// The text of a call that was refused because of its descriptor.
+fn refused(call: &Call) -> String {
+    let words = format!("{call:?}");
+    let name = words.split([' ', '{']).next().unwrap_or_default();
+    format!("{}(a descriptor that is not open)", name.to_lowercase())
 }
 
 fn value(reply: &Reply) -> u64 {

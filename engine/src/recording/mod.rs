@@ -46,6 +46,8 @@ struct Copy {
 #[derive(Clone, Debug)]
 pub struct Recording {
     copies: Vec<Copy>,
+    /// Events from before the first copy: those of the mount.
+    opening: Vec<Event>,
     /// Events between two copies.
     interval: u64,
     index: Index,
@@ -80,6 +82,52 @@ pub struct Instant {
     pub events: Vec<Event>,
 }
 
+/// A machine that goes through a recording once more.
+struct Walk {
+    machine: Machine,
+}
+
+impl Walk {
+    /// The number of the next event.
+    fn position(&self) -> u64 {
+        self.machine.next_event()
+    }
+
+    /// Steps up to an event; nothing is kept on the way.
+    fn skip_to(&mut self, event: u64) {
+        self.machine.keep_events(false);
+        while self.position() < event && self.machine.step() {}
+        self.machine.keep_events(true);
+    }
+
+    /// Steps until there are events up to, not including, this one, and gives them.
+    fn until(&mut self, end: u64) -> Vec<Event> {
+        while self.position() < end && self.machine.step() {}
+        self.machine.take_events()
+    }
+
+    /// The first event of a step, between two numbers, for which a condition holds.
+    fn holds(&mut self, condition: &Condition, range: (u64, u64)) -> Option<u64> {
+        self.matching(condition, range).first().copied()
+    }
+
+    fn last_that_holds(&mut self, condition: &Condition, range: (u64, u64)) -> Option<u64> {
+        self.matching(condition, range).last().copied()
+    }
+
+    fn matching(&mut self, condition: &Condition, (from, to): (u64, u64)) -> Vec<u64> {
+        let wants = condition.wants_gauges();
+        let before = wants.then(|| self.machine.gauges());
+        let events = self.until(to);
+        let after = wants.then(|| self.machine.gauges());
+        let gauges = before.as_ref().zip(after.as_ref());
+        let all = events.iter().filter(|e| (from..to).contains(&e.id.0));
+        all.filter(|e| condition.holds(e, gauges))
+            .map(|e| e.id.0)
+            .collect()
+    }
+}
+
 impl Recording {
     /// A run at its start: the filesystem is made and mounted.
     pub fn new(scenario: Arc<Scenario>) -> Result<Self, MachineError> {
@@ -91,6 +139,7 @@ impl Recording {
         let first = machine.take_events();
         let mut recording = Self {
             copies: Vec::new(),
+            opening: Vec::new(),
             interval: FIRST_INTERVAL,
             index: Index::new(machine.next_event() - first.len() as u64),
             samples: Vec::new(),
@@ -100,6 +149,7 @@ impl Recording {
             head: machine,
         };
         recording.note(&first);
+        recording.opening = first;
         recording.copy();
         recording.samples.push(recording.head.gauges());
         recording
@@ -258,26 +308,17 @@ impl Recording {
     /// The state at an event.
     pub fn at(&self, event: u64) -> Instant {
         let event = event.clamp(self.first(), self.len().saturating_sub(1));
-        let nearest = self.copies.partition_point(|c| c.event <= event);
-        let Some(copy) = nearest.checked_sub(1).and_then(|i| self.copies.get(i)) else {
-            // Before the first copy: the mount's own events.
-            return Instant {
-                event,
-                machine: self.copies[0].machine.clone(),
-                events: Vec::new(),
-            };
-        };
-        let mut machine = copy.machine.clone();
-        machine.keep_events(false);
         let (start, end) = self.index.step_of(event);
-        // Nothing is kept of the steps before.
-        while machine.next_event() < start && machine.step() {}
-        machine.keep_events(true);
-        while machine.next_event() < end && machine.step() {}
-        let events = machine.take_events();
+        let mut walk = self.walk_from(event);
+        walk.skip_to(start);
+        let events = if event < self.opened() {
+            self.opening.clone()
+        } else {
+            walk.until(end)
+        };
         Instant {
             event,
-            machine,
+            machine: walk.machine,
             events,
         }
     }
@@ -285,16 +326,15 @@ impl Recording {
     /// The events of a range, made again; at most `most`.
     pub fn events(&self, from: u64, to: u64, most: usize) -> Vec<Event> {
         let to = to.min(self.len());
-        let nearest = self.copies.partition_point(|c| c.event <= from);
-        let copy = &self.copies[nearest.saturating_sub(1)];
-        let mut machine = copy.machine.clone();
-        let mut found = Vec::new();
-        machine.keep_events(false);
-        let (start, _) = self.index.step_of(from);
-        while machine.next_event() < start && machine.step() {}
-        machine.keep_events(true);
-        while machine.next_event() < to && found.len() < most && machine.step() {
-            let events = machine.take_events();
+        let mut walk = self.walk_from(from);
+        walk.skip_to(self.index.step_of(from).0);
+        let opening = self.opening.iter().filter(|e| (from..to).contains(&e.id.0));
+        let mut found: Vec<Event> = opening.cloned().collect();
+        while walk.position() < to && found.len() < most {
+            let events = walk.until(walk.position() + 1);
+            if events.is_empty() {
+                break;
+            }
             found.extend(events.into_iter().filter(|e| (from..to).contains(&e.id.0)));
         }
         found.truncate(most);
@@ -304,47 +344,85 @@ impl Recording {
     /// The first event after `from` for which a condition holds; recording goes no further
     /// for it.
     pub fn find_after(&self, from: u64, condition: &Condition) -> Option<u64> {
-        let mut at = from.saturating_add(1).max(self.first());
-        let mut before = None;
-        while at < self.len() {
-            let Some(next) = self.index.next_where(at, |kind| condition.may_hold(kind)) else {
-                return None;
-            };
-            at = next;
-            let instant = self.at(at);
-            let end = instant.machine.next_event();
-            let gauges = condition.wants_gauges().then(|| instant.machine.gauges());
-            for event in instant.events.iter().filter(|e| e.id.0 >= at) {
-                if condition.holds(event, before.as_ref().zip(gauges.as_ref())) {
-                    return Some(event.id.0);
-                }
-            }
-            before = gauges;
-            at = end.max(at + 1);
-        }
-        None
+        self.find_from(from.saturating_add(1), condition)
     }
 
-    /// The last event before `from` of a kind that a condition may hold for, and does.
+    /// The same, `from` among those that are looked at.
+    pub fn find_from(&self, from: u64, condition: &Condition) -> Option<u64> {
+        let mut early = self.opening.iter().filter(|e| e.id.0 >= from);
+        if let Some(event) = early.find(|e| condition.holds(e, None)) {
+            return Some(event.id.0);
+        }
+        let mut walk: Option<Walk> = None;
+        let mut at = from.max(self.opened());
+        loop {
+            at = self.index.next_where(at, |kind| condition.may_hold(kind))?;
+            let (start, end) = self.index.step_of(at);
+            let mut here = match walk.take() {
+                Some(walk) if !self.copy_between(walk.position(), start) => walk,
+                _ => self.walk_from(start),
+            };
+            here.skip_to(start);
+            let found = here.holds(condition, (at, end));
+            if found.is_some() {
+                return found;
+            }
+            walk = Some(here);
+            at = end;
+        }
+    }
+
+    /// The last event before `from` for which a condition holds.
     pub fn find_before(&self, from: u64, condition: &Condition) -> Option<u64> {
         let mut end = from.min(self.len());
-        while end > self.first() {
+        loop {
             let last = self
                 .index
                 .last_where(end, |kind| condition.may_hold(kind))?;
-            let instant = self.at(last);
-            let found = instant
-                .events
-                .iter()
-                .rev()
-                .filter(|e| e.id.0 < end)
-                .find(|e| condition.holds(e, None));
-            if let Some(event) = found {
-                return Some(event.id.0);
+            let mut walk = self.walk_from(last);
+            let begin = walk.position();
+            let mut found = None;
+            let mut at = begin;
+            while let Some(next) = self
+                .index
+                .next_where(at, |kind| condition.may_hold(kind))
+                .filter(|&n| n < end)
+            {
+                let (start, stop) = self.index.step_of(next);
+                walk.skip_to(start);
+                let range = (next, stop.min(end));
+                found = walk.last_that_holds(condition, range).or(found);
+                at = stop;
             }
-            end = instant.events.first().map_or(last, |e| e.id.0.min(last));
+            if found.is_some() {
+                return found;
+            }
+            if begin <= self.opened() {
+                let mut early = self.opening.iter().rev().filter(|e| e.id.0 < end);
+                return early.find(|e| condition.holds(e, None)).map(|e| e.id.0);
+            }
+            end = begin;
         }
-        None
+    }
+
+    /// One past the mount's own events.
+    fn opened(&self) -> u64 {
+        self.first() + self.opening.len() as u64
+    }
+
+    /// Whether a copy lies between two events, so that it is nearer to the second.
+    fn copy_between(&self, from: u64, to: u64) -> bool {
+        let nearest = self.copies.partition_point(|c| c.event <= to);
+        nearest > 0 && self.copies[nearest - 1].event > from
+    }
+
+    /// The machine at the nearest copy before an event.
+    fn walk_from(&self, event: u64) -> Walk {
+        let nearest = self.copies.partition_point(|c| c.event <= event);
+        let copy = &self.copies[nearest.saturating_sub(1)];
+        Walk {
+            machine: copy.machine.clone(),
+        }
     }
 
     /// Another run that goes on from the step of an event; this one stays as it is. With

@@ -4,11 +4,14 @@
 //! [`Call`] after another; the machine runs them.
 
 mod call;
+mod file;
 pub mod lang;
+pub mod link;
 mod model;
 
 pub use crate::device::HddSpec;
 pub use call::{Answer, Call, Contents, Reply};
+pub use file::ScenarioError;
 pub use model::{
     CacheSpec, DeviceSpec, Expectation, Limits, Medium, ProcessSpec, RunSpec, Scenario,
 };

@@ -47,10 +47,22 @@ impl Case {
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
         let mut runner = TestRunner::new_with_rng(Config::default(), rng);
         let strategy = sequences(taste, self.set.block_size, len);
-        strategy
+        let mut ops = strategy
             .new_tree(&mut runner)
             .expect("nothing is rejected")
-            .current()
+            .current();
+        if self.set.name.starts_with("ea-inode") {
+            ops.iter_mut().for_each(not_on_a_link);
+        }
+        ops
+    }
+}
+
+/// e2fsck 1.47.0 takes a short link with a value in an inode of its own for a long one, on
+/// the kernel's images as on ours: it goes by the blocks that the link is charged for.
+fn not_on_a_link(op: &mut Op) {
+    if let Op::SetXattr { follow, .. } = op {
+        *follow = true;
     }
 }
 

@@ -8,6 +8,7 @@ mod images;
 mod map;
 mod map_frames;
 mod page_size;
+mod runs;
 mod script;
 
 use std::process::ExitCode;
@@ -56,6 +57,10 @@ const BENCHES: &[Bench] = &[
     Bench {
         name: "page-size",
         run: page_size::run,
+    },
+    Bench {
+        name: "runs",
+        run: runs::run,
     },
 ];
 

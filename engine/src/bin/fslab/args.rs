@@ -74,6 +74,10 @@ pub enum Command {
     Setfattr(crate::change::SetfattrArgs),
     /// Measure the simulated devices on their own
     Device(crate::device::DeviceArgs),
+    /// Run a scenario and tell what came of it
+    Run(crate::run::RunArgs),
+    /// Turn a scenario into a share link, or a link back into its scenario
+    Link(crate::link::LinkArgs),
 }
 
 /// What to open, and how to show it.

@@ -15,12 +15,14 @@ mod extents;
 mod groups;
 mod info;
 mod journal;
+mod link;
 mod ls;
 mod map;
 mod mkfs;
 mod open;
 mod out;
 mod partitions;
+mod run;
 mod search;
 mod stat;
 mod target;
@@ -66,6 +68,8 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Fallocate(a) => change::fallocate(a),
         Command::Setfattr(a) => change::setfattr(a),
         Command::Device(a) => device::run(a),
+        Command::Run(a) => run::run(a),
+        Command::Link(a) => link::run(a),
     }
 }
 

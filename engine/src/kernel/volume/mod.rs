@@ -86,12 +86,13 @@ impl Volume {
             (at, (g % per_block) as usize * usize::from(geo.desc_size))
         };
         let descs = (0..geo.groups).map(place).collect();
-        let (mut free_clusters, mut free_inodes, mut dirs) = (0, 0, 0);
+        // Damaged descriptors may claim more than there can be.
+        let (mut free_clusters, mut free_inodes, mut dirs) = (0u64, 0u32, 0u32);
         for g in fs.groups() {
             let d = fs.group_desc(g)?;
-            free_clusters += u64::from(d.free_blocks());
-            free_inodes += d.free_inodes();
-            dirs += d.used_dirs();
+            free_clusters = free_clusters.saturating_add(d.free_blocks().into());
+            free_inodes = free_inodes.saturating_add(d.free_inodes());
+            dirs = dirs.saturating_add(d.used_dirs());
         }
         let zones = zones(&fs);
         drop(fs);

@@ -66,3 +66,25 @@ impl Vm {
         Vec::new()
     }
 }
+
+/// What is wrong with a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in characters.
+    pub column: u32,
+    /// Characters.
+    pub len: u32,
+    /// A sentence.
+    pub words: String,
+    /// What could stand there.
+    pub expected: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// Compiles a program.
+pub fn compile(_source: &str) -> Result<Program, Vec<Diagnostic>> {
+    Ok(Program::default())
+}

@@ -70,6 +70,10 @@ impl Model {
                 if !node.is_dir() && flags & (FL_DIRSYNC | FL_TOPDIR) != 0 {
                     return Err(EOPNOTSUPP);
                 }
+                // What stays immutable stays as it is.
+                if flags != node.flags && flags & node.flags & FL_IMMUTABLE != 0 {
+                    return Err(EPERM);
+                }
                 node.flags = flags;
             }
             _ => return self.xattr(op),
