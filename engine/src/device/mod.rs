@@ -2,6 +2,7 @@
 
 mod drive;
 pub mod ftl;
+pub mod hdd;
 mod overlay;
 mod ram;
 
