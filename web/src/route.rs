@@ -314,6 +314,7 @@ mod tests {
     #[test]
     fn an_address_leads_back_to_its_place() {
         let address = Address {
+            lab: None,
             source: Some(Source::File {
                 name: "my disk & more=ü.img".into(),
                 size: None,

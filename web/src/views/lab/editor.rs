@@ -61,10 +61,12 @@ pub fn Editor() -> Html {
     };
     html! {
         <div class="editor" id="editor">
+            <div class="editor-inner">
             <div class="code-lines" aria-hidden="true">{ for coloured.iter().enumerate().map(line) }</div>
             <textarea ref={node} id="workload" spellcheck="false" autocapitalize="off" autocomplete="off"
                 wrap="off" aria-label="Workload and settings" aria-describedby="mistakes" {oninput}
                 aria-invalid={(!lab.mistakes.is_empty()).then_some("true")} />
+            </div>
         </div>
     }
 }

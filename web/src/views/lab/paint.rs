@@ -167,14 +167,14 @@ impl Pen<'_> {
             y += LANE + GAP;
         }
         self.cache(y);
+        self.risk(y + CACHE);
         y += CACHE + GAP;
         self.lane(&self.p.lanes.journal, y);
         self.marks(y, MarkKind::Commit);
         y += LANE + GAP;
         self.lane(&self.p.lanes.device, y);
-        self.marks(y, MarkKind::Flush);
+        self.unstable(y + LANE);
         y += LANE + GAP;
-        self.risk(y - GAP);
         self.errors(y - GAP);
         self.axis(y);
         self.bookmarks(y);
@@ -206,7 +206,8 @@ impl Pen<'_> {
             SpanKind::Running | SpanKind::Sleep => {
                 self.outline(a, top, w, h, &fill, span.kind == SpanKind::Running)
             }
-            SpanKind::Flush => self.rect(a, y, w.min(3.0).max(2.0), LANE, &c.bad),
+            // A wall: nothing passes it.
+            SpanKind::Flush => self.rect(a, y, w.clamp(2.0, 3.0), LANE, &c.ink),
             _ => self.rect(a, top, w, h, &fill),
         }
         if span.kind == SpanKind::WriteFua {
@@ -231,7 +232,7 @@ impl Pen<'_> {
             SpanKind::Read => (named("symlink"), dark),
             SpanKind::Write | SpanKind::WriteFua => (named("data"), dark),
             SpanKind::Discard => (named("boot"), dark),
-            SpanKind::Flush => (c.bad.clone(), dark),
+            SpanKind::Flush => (c.ink.clone(), dark),
         }
     }
 
@@ -346,24 +347,40 @@ impl Pen<'_> {
         }
     }
 
-    /// The stretch in which a power cut takes something, behind all lanes' marks.
+    /// Calls where loss would show: the stretch in which contents or names are in memory
+    /// only.
     fn risk(&self, bottom: f64) {
         let ctx = self.context;
         ctx.save();
-        ctx.set_global_alpha(0.16);
+        ctx.set_global_alpha(0.14);
+        self.stretches(|l| l.dirty + l.uncommitted > 0, 0.0, bottom);
+        ctx.restore();
+    }
+
+    /// A line below the device while it has writes that are not safe.
+    fn unstable(&self, y: f64) {
+        self.stretches(|l| l.unstable > 0, y, 2.0);
+    }
+
+    /// The stretches for which something holds, in the colour of loss.
+    fn stretches(&self, holds: impl Fn(&Level) -> bool, y: f64, tall: f64) {
         let levels = &self.p.lanes.levels;
-        let ends = levels
-            .iter()
-            .skip(1)
-            .map(|l| l.at)
-            .chain([self.p.lanes.window.to]);
+        let ends = levels.iter().skip(1).map(|l| l.at);
+        let ends = ends.chain([self.p.lanes.window.to]);
+        let mut open: Option<f64> = None;
         for (level, end) in levels.iter().zip(ends) {
-            if level.dirty + level.unstable + level.uncommitted > 0 {
-                let (a, b) = (self.x(level.at), self.x(end));
-                self.rect(a, 0.0, b - a, bottom, &self.p.colours.bad);
+            match (holds(level), open) {
+                (true, None) => open = Some(self.x(level.at)),
+                (false, Some(from)) => {
+                    self.rect(from, y, self.x(level.at) - from, tall, &self.p.colours.bad);
+                    open = None;
+                }
+                _ => {}
+            }
+            if let Some(from) = open.filter(|_| end >= self.p.lanes.window.to) {
+                self.rect(from, y, self.p.width - from, tall, &self.p.colours.bad);
             }
         }
-        ctx.restore();
     }
 
     fn axis(&self, y: f64) {

@@ -179,7 +179,7 @@ fn Processes() -> Html {
 
 fn process(store: &Store, lab: &LabState, p: &ProcessView, open: &[OpenRow]) -> Html {
     let edited = lab.is_edited();
-    let place = if p.line > 0 && !edited && p.doing != Doing::Ended {
+    let place = if p.line > 0 && !edited && !matches!(p.doing, Doing::Ended | Doing::NotStarted) {
         format!(", line {}", p.line)
     } else {
         String::new()
