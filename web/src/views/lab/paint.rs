@@ -1,6 +1,6 @@
 //! The timeline's lanes on a canvas.
 
-use fslab_engine::view::lab::{Axis, LaneView, Lanes, MarkKind, Span, SpanKind};
+use fslab_engine::view::lab::{Axis, LaneView, Lanes, Level, MarkKind, Span, SpanKind};
 use gloo::events::EventListener;
 use wasm_bindgen::JsCast as _;
 use web_sys::{CanvasRenderingContext2d, CssStyleDeclaration, HtmlCanvasElement};

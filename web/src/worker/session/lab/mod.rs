@@ -326,3 +326,6 @@ fn lab_answer(answer: LabAnswer) -> Answer {
 fn lab_say(answer: LabAnswer) -> Say {
     plain(lab_answer(answer))
 }
+
+#[cfg(test)]
+mod tests;
