@@ -343,7 +343,10 @@ pub fn all(
                 if again.is_none() && first.contains(": linux: ") {
                     // The real kernel's answer near a full disk depends on what its
                     // threads have freed by then; ours does not.
-                    eprintln!("{} #{}, the kernel, once: {first}", case.set.name, case.number);
+                    eprintln!(
+                        "{} #{}, the kernel, once: {first}",
+                        case.set.name, case.number
+                    );
                     continue;
                 }
                 let text = if again.is_some() {

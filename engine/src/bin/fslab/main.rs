@@ -12,6 +12,7 @@ mod cat;
 mod change;
 mod extents;
 mod groups;
+mod in_use;
 mod info;
 mod journal;
 mod link;
