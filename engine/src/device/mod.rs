@@ -1,6 +1,8 @@
 //! The simulated hardware. Knows no filesystem.
 
 mod drive;
+pub mod ftl;
+pub mod hdd;
 mod overlay;
 mod ram;
 

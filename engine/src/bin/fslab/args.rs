@@ -72,6 +72,8 @@ pub enum Command {
     Fallocate(crate::change::FallocateArgs),
     /// Set or remove an extended attribute
     Setfattr(crate::change::SetfattrArgs),
+    /// Measure the simulated devices on their own
+    Device(crate::device::DeviceArgs),
     /// Run a scenario and tell what came of it
     Run(crate::run::RunArgs),
     /// Turn a scenario into a share link, or a link back into its scenario

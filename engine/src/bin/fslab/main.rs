@@ -10,6 +10,7 @@ mod args;
 mod blocks;
 mod cat;
 mod change;
+mod device;
 mod extents;
 mod groups;
 mod in_use;
@@ -67,6 +68,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Truncate(a) => change::truncate(a),
         Command::Fallocate(a) => change::fallocate(a),
         Command::Setfattr(a) => change::setfattr(a),
+        Command::Device(a) => device::run(a),
         Command::Run(a) => run::run(a),
         Command::Link(a) => link::run(a),
     }

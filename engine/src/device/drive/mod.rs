@@ -417,10 +417,12 @@ impl Device for Drive {
         }
         self.begin(&mut told);
         let rested = self.now.0 >= self.idle_since.0.saturating_add(IDLE);
-        if self.work.is_none() && self.queue.is_empty() && rested {
-            if let Some(piece) = self.next_dirty() {
-                self.destage(piece, None);
-            }
+        if self.work.is_none()
+            && self.queue.is_empty()
+            && rested
+            && let Some(piece) = self.next_dirty()
+        {
+            self.destage(piece, None);
         }
         told
     }
