@@ -13,6 +13,7 @@ pub use condition::{BadCondition, Condition};
 pub use export::{counters_csv, event_json, event_text};
 pub use index::Index;
 
+use crate::device::Drive;
 use crate::event::{Event, Kind};
 use crate::machine::{End, Gauges, Machine, MachineError};
 use crate::scenario::{ProcessSpec, Scenario};
@@ -209,7 +210,7 @@ impl Recording {
 
     fn copy(&mut self) {
         let event = self.len();
-        let written = self.head.device().counters().written_bytes;
+        let written = self.head.drive().map_or(0, Drive::kept_bytes);
         let cost = COPY_COST
             + (written - self.copied.0.min(written))
             + (event - self.copied.1.min(event)) * EVENT_COST;

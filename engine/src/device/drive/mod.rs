@@ -97,6 +97,8 @@ pub struct Drive {
     now: SimTime,
     idle_since: SimTime,
     counters: Counters,
+    /// Bytes written that are kept as such: patterns and zeros cost nothing.
+    kept_bytes: u64,
 }
 
 impl Drive {
@@ -119,6 +121,7 @@ impl Drive {
             now: SimTime(0),
             idle_since: SimTime(0),
             counters: Counters::default(),
+            kept_bytes: 0,
         }
     }
 
@@ -171,6 +174,11 @@ impl Drive {
     /// Bytes in the write cache that the medium has not.
     pub fn cached_bytes(&self) -> u64 {
         self.dirty.len() as u64 * PIECE
+    }
+
+    /// Bytes written so far that memory has to hold.
+    pub fn kept_bytes(&self) -> u64 {
+        self.kept_bytes
     }
 
     /// What moves.
@@ -318,6 +326,11 @@ impl Drive {
             fua,
             cause: r.cause,
         };
+        let kept = |(data, _): &(Data, u64)| match data {
+            Data::Bytes(bytes) => bytes[..].len() as u64,
+            Data::Zero | Data::Pattern { .. } => 0,
+        };
+        self.kept_bytes += write.data.iter().map(kept).sum::<u64>();
         apply(&mut self.contents, &write);
         self.unstable.push_back(write);
         Ok(())
