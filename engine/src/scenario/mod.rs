@@ -5,6 +5,7 @@
 
 mod call;
 mod file;
+pub mod import;
 pub mod lang;
 pub mod link;
 mod model;
