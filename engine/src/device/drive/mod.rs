@@ -41,6 +41,14 @@ pub struct Unstable {
     pub cause: Option<EventId>,
 }
 
+impl Unstable {
+    /// Its first byte, and the one behind its last.
+    fn range(&self) -> (u64, u64) {
+        let len: u64 = self.data.iter().map(|(_, n)| n).sum();
+        (self.offset, self.offset.saturating_add(len))
+    }
+}
+
 /// A request in the queue.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -336,25 +344,25 @@ impl Drive {
     }
 
     /// A write is on the medium. Older ones to the same bytes, still in the cache, do not
-    /// come after it.
+    /// come after it; nor do those that are older than these and share bytes with them.
     fn settle_one(&mut self, request: u64) {
         let Some(at) = self.unstable.iter().position(|w| w.request == request) else {
             return;
         };
-        let w = self.unstable.remove(at);
-        let (from, to) = (
-            w.offset,
-            w.offset + w.data.iter().map(|(_, n)| n).sum::<u64>(),
-        );
-        let older = |o: &Unstable| {
-            let end = o.offset + o.data.iter().map(|(_, n)| n).sum::<u64>();
-            o.request < request && o.offset < to && from < end
-        };
-        let overlapped: Vec<Unstable> =
-            self.unstable.iter().filter(|o| older(o)).cloned().collect();
-        self.unstable.retain(|o| !older(o));
-        for o in overlapped.iter().chain([&w]) {
-            apply(&mut self.stable, o);
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        let mut settled: Vec<Unstable> = Vec::new();
+        for w in self.unstable.iter().take(at + 1).rev() {
+            let (from, to) = w.range();
+            let meets = taken.iter().any(|t| t.0 < to && from < t.1);
+            if w.request == request || meets {
+                taken.push((from, to));
+                settled.push(w.clone());
+            }
+        }
+        let gone = |w: &Unstable| settled.iter().any(|s| s.request == w.request);
+        self.unstable.retain(|w| !gone(w));
+        for w in settled.iter().rev() {
+            apply(&mut self.stable, w);
         }
     }
 

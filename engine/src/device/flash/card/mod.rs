@@ -11,12 +11,34 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A segment as the host sees it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// Where its contents are.
     pub physical: u32,
     /// Nothing is in it: it was given up as a whole.
     pub erased: bool,
+    /// Where in it each page is, and [`NOWHERE`] for those that are not; `None`: in order.
+    pub places: Option<Arc<[u16]>>,
+}
+
+/// "In no place".
+pub const NOWHERE: u16 = u16::MAX;
+
+impl Segment {
+    /// Which of the flash's pages holds a page of the segment, of `pages` pages.
+    pub fn page(&self, page: u32, pages: u32) -> Option<u64> {
+        if self.erased {
+            return None;
+        }
+        let place = match &self.places {
+            None => page,
+            Some(places) => match places.get(page as usize) {
+                Some(&place) if place != NOWHERE => place.into(),
+                _ => return None,
+            },
+        };
+        Some(u64::from(self.physical) * u64::from(pages) + u64::from(place))
+    }
 }
 
 /// A segment that is open for writing.
@@ -72,6 +94,7 @@ impl Card {
                 .map(|physical| Segment {
                     physical,
                     erased: false,
+                    places: None,
                 })
                 .collect(),
             open: VecDeque::new(),
@@ -94,7 +117,7 @@ impl Card {
 
     /// A segment.
     pub fn segment(&self, nr: u32) -> Option<Segment> {
-        self.segments.get(nr as usize).copied()
+        self.segments.get(nr as usize).cloned()
     }
 
     /// Open segments: those of the FAT area, then the others, the one used longest ago

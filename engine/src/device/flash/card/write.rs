@@ -1,10 +1,8 @@
 //! Writing to a card: opening segments, filling them, closing them.
 
-use super::{Card, Collector, Deed, Open, Segment};
+use super::{Card, Collector, Deed, NOWHERE, Open, Segment};
 use std::collections::VecDeque;
-
-/// "No page".
-const NOTHING: u16 = u16::MAX;
+use std::sync::Arc;
 
 impl Open {
     /// Pages of the segment that are not in the new one.
@@ -131,27 +129,28 @@ impl Card {
             logical: u64::from(nr) * pages + u64::from(page),
             from,
         });
-        o.slots.push(u16::try_from(page).unwrap_or(NOTHING));
+        o.slots.push(u16::try_from(page).unwrap_or(NOWHERE));
         o.fill += 1;
     }
 
     /// Copies a page from where the segment's contents are.
     fn copy(&mut self, nr: u32, page: u32, deeds: &mut Vec<Deed>) -> u64 {
-        let Some(Segment { physical, erased }) = self.segment(nr) else {
-            return 0;
-        };
-        let from = u64::from(physical) * u64::from(self.spec.pages()) + u64::from(page);
-        if erased {
-            // Nothing is in it: the place is passed over.
-            if let Some(o) = self.list(nr).back_mut() {
-                o.slots.push(u16::try_from(page).unwrap_or(NOTHING));
-                o.fill += 1;
+        let pages = self.spec.pages();
+        match self.segment(nr).and_then(|s| s.page(page, pages)) {
+            Some(from) => {
+                self.put(nr, page, Some(from), deeds);
+                self.stats.copied += 1;
+                self.spec.copy
             }
-            return 0;
+            None => {
+                // Nothing is in it: the place is passed over.
+                if let Some(o) = self.list(nr).back_mut() {
+                    o.slots.push(NOWHERE);
+                    o.fill += 1;
+                }
+                0
+            }
         }
-        self.put(nr, page, Some(from), deeds);
-        self.stats.copied += 1;
-        self.spec.copy
     }
 
     /// Linear access: the segment is filled up to a page. To go back means to close it and
@@ -188,57 +187,83 @@ impl Card {
     /// Closes a segment: all of its pages come together in one physical segment.
     fn close(&mut self, mut o: Open, deeds: &mut Vec<Deed>) -> u64 {
         self.stats.closed += 1;
-        let (nr, pages) = (o.segment, self.spec.pages());
+        let pages = self.spec.pages();
         let missing = o.missing(pages);
-        let by_log = self.is_fat(nr) || self.spec.collector == Collector::Log;
+        let by_log = self.is_fat(o.segment) || self.spec.collector == Collector::Log;
         let fits = o.fill as usize + missing.len() <= pages as usize;
         let mut time = 0;
         if o.is_whole(pages) || (fits && !by_log) {
             for page in missing {
                 time += self.carry(&mut o, page, deeds);
             }
-        } else if let Some(third) = self.spare.pop_front() {
-            // The newest of each page goes into a third segment.
-            let log = std::mem::replace(&mut o.new, third);
-            let slots = std::mem::take(&mut o.slots);
-            o.fill = 0;
-            for page in 0..pages {
-                let slot = slots.iter().rposition(|&p| u32::from(p) == page);
-                time += match slot {
-                    Some(slot) => {
-                        let from = u64::from(log) * u64::from(pages) + slot as u64;
-                        self.place(&mut o, page, from, deeds)
-                    }
-                    None => self.carry(&mut o, page, deeds),
-                };
-            }
-            time += self.erase(log, deeds);
+        } else {
+            time += self.merge(&mut o, deeds);
         }
-        if let Some(segment) = self.segments.get_mut(nr as usize) {
-            let old = std::mem::replace(
-                segment,
-                Segment {
-                    physical: o.new,
-                    erased: false,
-                },
-            );
-            if old.erased {
-                self.spare.push_back(old.physical);
-            } else {
-                time += self.erase(old.physical, deeds);
+        time + self.take_over(o, deeds)
+    }
+
+    /// The newest of each page goes into a third segment, from log or old segment.
+    fn merge(&mut self, o: &mut Open, deeds: &mut Vec<Deed>) -> u64 {
+        let pages = self.spec.pages();
+        let Some(third) = self.spare.pop_front() else {
+            return 0;
+        };
+        let log = std::mem::replace(&mut o.new, third);
+        let mut slots = vec![None; pages as usize];
+        for (slot, &page) in (0u64..).zip(&o.slots) {
+            if let Some(place) = slots.get_mut(usize::from(page)) {
+                *place = Some(slot);
             }
         }
-        time
+        o.slots.clear();
+        o.fill = 0;
+        let mut time = 0;
+        for (page, slot) in (0..pages).zip(slots) {
+            time += match slot {
+                Some(slot) => {
+                    let from = u64::from(log) * u64::from(pages) + slot;
+                    self.place(o, page, from, deeds)
+                }
+                None => self.carry(o, page, deeds),
+            };
+        }
+        time + self.erase(log, deeds)
+    }
+
+    /// The new segment takes the old one's place, which is erased.
+    fn take_over(&mut self, o: Open, deeds: &mut Vec<Deed>) -> u64 {
+        let pages = self.spec.pages();
+        let places = (!o.is_whole(pages)).then(|| {
+            let mut places = vec![NOWHERE; pages as usize];
+            for (slot, &page) in (0u16..).zip(&o.slots) {
+                if let Some(place) = places.get_mut(usize::from(page)) {
+                    *place = slot;
+                }
+            }
+            Arc::from(places)
+        });
+        let Some(segment) = self.segments.get_mut(o.segment as usize) else {
+            return 0;
+        };
+        let new = Segment {
+            physical: o.new,
+            erased: false,
+            places,
+        };
+        let old = std::mem::replace(segment, new);
+        if old.erased {
+            self.spare.push_back(old.physical);
+            return 0;
+        }
+        self.erase(old.physical, deeds)
     }
 
     /// A page that is missing in the new segment comes from the old one, if that has any.
     fn carry(&mut self, o: &mut Open, page: u32, deeds: &mut Vec<Deed>) -> u64 {
-        match self.segment(o.segment) {
-            Some(s) if !s.erased => {
-                let from = u64::from(s.physical) * u64::from(self.spec.pages());
-                self.place(o, page, from + u64::from(page), deeds)
-            }
-            _ => 0,
+        let pages = self.spec.pages();
+        match self.segment(o.segment).and_then(|s| s.page(page, pages)) {
+            Some(from) => self.place(o, page, from, deeds),
+            None => 0,
         }
     }
 
@@ -249,6 +274,7 @@ impl Card {
             logical: u64::from(o.segment) * pages + u64::from(page),
             from: Some(from),
         });
+        o.slots.push(u16::try_from(page).unwrap_or(NOWHERE));
         o.fill += 1;
         self.stats.copied += 1;
         self.spec.copy
