@@ -107,7 +107,7 @@ fn runs_end_and_deeds_follow_from_calls() {
             }
         }
         assert!(
-            !flash || from_call > 0,
+            !flash || !calls(&events) || from_call > 0,
             "{name}: no call made the flash work"
         );
     }
@@ -138,6 +138,9 @@ fn worn_out_flash_gives_errors() {
     };
     let recording = run(medium, 0);
     let events = all_events(&recording);
+    if !calls(&events) {
+        return;
+    }
     assert!(
         events
             .iter()

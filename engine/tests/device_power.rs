@@ -9,7 +9,6 @@ use fslab_engine::device::ftl::{Ftl, FtlConfig, Note, Policy, Random};
 use fslab_engine::device::hdd::{Disk, Order, Sweeping, drive};
 use fslab_engine::device::{Device, DeviceEvent, Drive, Mechanism, Op, Request};
 use fslab_engine::disk::{CowDisk, Data, ReadAt, pattern_byte};
-use fslab_engine::units::SimTime;
 use std::collections::BTreeMap;
 
 /// The cells: which logical page each page holds, in which version. Knows nothing of the
@@ -35,7 +34,7 @@ impl Cells {
     fn program(&mut self, page: u64, logical: u64, from: Option<u64>) {
         let page = page as usize;
         assert_eq!(self.pages[page], None, "programmed twice without an erase");
-        if page % self.per_block > 0 && self.per_block < 1 << 20 {
+        if !page.is_multiple_of(self.per_block) {
             assert!(
                 self.pages[page - 1].is_some(),
                 "pages of a block out of order"

@@ -15,6 +15,10 @@ use super::DeviceEvent;
 use super::ftl::FtlError;
 
 /// A medium of flash.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one in a machine, and its owner boxes it"
+)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Flash {
     /// A solid-state disk with a page map.
@@ -228,7 +232,8 @@ fn pages(offset: u64, len: u64, size: u64) -> (u64, u64) {
 /// Pages at a range's ends that are touched in part: what is not written has to be read.
 fn partial(offset: u64, len: u64, size: u64) -> u64 {
     let (first, end) = pages(offset, len, size);
-    let (begins, ends) = (offset % size != 0, (offset + len) % size != 0);
+    let off = |at: u64| !at.is_multiple_of(size);
+    let (begins, ends) = (off(offset), off(offset.saturating_add(len)));
     match end - first {
         0 => 0,
         1 => u64::from(begins || ends),
