@@ -184,3 +184,123 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     );
     assert!(std::fs::read(&image.path).unwrap() == before);
 }
+
+/// As the kernel does on the same image: a log of 1 MiB is no limit to how much is changed.
+#[test]
+fn a_small_journal_is_no_limit() {
+    if let Err(why) = available() {
+        return skipped::<()>(&why).unwrap_or(());
+    }
+    let image = Image::new(&["-t", "ext4", "-b", "1024"]);
+    image.ok(&["mkdir", "/d"]);
+    let names: Vec<String> = (0..1500)
+        .map(|n| format!("/d/a_long_name_{n:05}"))
+        .collect();
+    let words = |command| -> Vec<&str> {
+        [command]
+            .into_iter()
+            .chain(names.iter().map(String::as_str))
+            .collect()
+    };
+    image.ok(&words("mkdir"));
+    assert_eq!(fsck(&image.path, 20).unwrap().code, Some(0));
+    image.ok(&["rm", "-r", "/d"]);
+    assert_eq!(fsck(&image.path, 20).unwrap().code, Some(0));
+}
+
+/// Files that were removed while they were open are finished off, with their time.
+#[test]
+fn orphans_are_deleted_with_a_time() {
+    if let Err(why) = available() {
+        return skipped::<()>(&why).unwrap_or(());
+    }
+    for kind in ["ext3", "ext4"] {
+        let mut image = Image::new(&["-t", kind]);
+        let copy = image.path.with_file_name("copy");
+        let at = image.path.with_file_name("mount");
+        std::fs::create_dir(&at).unwrap();
+        let script = r#"exec 7>"$2/a" 8>"$2/b"; rm "$2/a" "$2/b"; sync -f "$2"; cp "$1" "$3"; exec 7>&- 8>&-"#;
+        oracle::while_mounted(&image.path, &at, script, &[copy.as_os_str()]).unwrap();
+        image.path = copy;
+        image.ok(&["mkdir", "/new"]);
+        let checked = fsck(&image.path, 20).unwrap();
+        assert_eq!(checked.code, Some(0), "{kind}: {}", checked.output);
+        let told = image.ask("show_super_stats -h");
+        assert!(!told.contains("Last mount time:          n/a"), "{told}");
+    }
+}
+
+/// What is in use is left alone.
+#[test]
+fn an_image_in_use_is_refused() {
+    let image = Image::new(&["-t", "ext4"]);
+    let held = std::fs::File::open(&image.path).unwrap();
+    held.lock().unwrap();
+    image.refused(&["mkdir", "/a"], "another command is changing it");
+    held.unlock().unwrap();
+    if let Err(why) = available() {
+        return skipped::<()>(&why).unwrap_or(());
+    }
+    let at = image.path.with_file_name("mount");
+    std::fs::create_dir(&at).unwrap();
+    let script = format!(
+        r#"! {} mkdir "$1" /a 2> "$3" && ! {} mkfs -q -t ext4 "$1" 8M 2>> "$3""#,
+        env!("CARGO_BIN_EXE_fslab"),
+        env!("CARGO_BIN_EXE_fslab")
+    );
+    let said = image.path.with_file_name("said");
+    oracle::while_mounted(&image.path, &at, &script, &[said.as_os_str()]).unwrap();
+    let said = std::fs::read_to_string(said).unwrap();
+    assert_eq!(said.matches("may be mounted").count(), 2, "{said}");
+    image.ok(&["mkdir", "/a"]);
+}
+
+#[test]
+fn a_cut_image_is_not_changed() {
+    let image = Image::new(&["-t", "ext4", "-b", "4096"]);
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&image.path)
+        .unwrap();
+    file.set_len(7 << 20).unwrap();
+    // 16 MiB are 4096 blocks of 4 KiB, 7 MiB are 1792.
+    image.refused(
+        &["mkdir", "/a"],
+        "has 4096 blocks, but the device ends after 1792",
+    );
+}
+
+#[test]
+fn names_are_bytes_and_odd_ones_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let image = Image::new(&["-t", "ext4"]);
+    let name = std::ffi::OsStr::from_bytes(b"/\xff\xfe");
+    let mut mkdir = Command::new(env!("CARGO_BIN_EXE_fslab"));
+    assert!(
+        mkdir
+            .arg("mkdir")
+            .arg(&image.path)
+            .arg(name)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut rmdir = Command::new(env!("CARGO_BIN_EXE_fslab"));
+    assert!(
+        rmdir
+            .arg("rmdir")
+            .arg(&image.path)
+            .arg(name)
+            .status()
+            .unwrap()
+            .success()
+    );
+    image.ok(&["mkdir", "/d"]);
+    image.refused(&["rm", "-r", "/d/.."], "are not removed");
+    // Linux takes capabilities of 20 or 24 bytes only.
+    let set = ["setfattr", "-n", "security.capability", "-v", "1", "/d"];
+    image.refused(&set, "Invalid argument");
+    image.ok(&["write", "/f"]);
+    image.ok(&["truncate", "-s", "1M", "/f"]);
+    assert!(image.ask("stat /f").contains("Size: 1048576"));
+}

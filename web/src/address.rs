@@ -1,12 +1,14 @@
 //! Keeps the address and the state together.
 
 use gloo::events::EventListener;
+use gloo::timers::callback::Timeout;
 use wasm_bindgen::JsValue;
 use yew::prelude::*;
 
+use crate::room::Room;
 use crate::route::Address;
 use crate::samples;
-use crate::store::{Action, Source, Store};
+use crate::store::{Action, Source, State, Store};
 
 /// Follows the address when the visitor changes it, and writes it when the state changes.
 #[hook]
@@ -31,31 +33,73 @@ pub fn use_address(store: &Store) {
             move || drop(listener)
         });
     }
-    let title = match &store.state.image.source {
-        Some(source) => format!("{} · fslab", source.name()),
-        None => "fslab".to_owned(),
+    let title = match (&store.state.image.source, store.state.lab.info()) {
+        (_, Some(run)) if store.state.room == Room::Lab => format!("{} · fslab", run.title),
+        (Some(source), _) => format!("{} · fslab", source.name()),
+        (None, _) => "fslab".to_owned(),
     };
     use_effect_with(title, |title| gloo::utils::document().set_title(title));
 
     let now = Address::of(&store.state);
+    let store_room = store.state.room;
+    // What a new visitor did not ask for is no step to go back over.
     let quiet = store.state.welcome;
-    use_effect_with((now, quiet), move |(now, quiet)| {
-        let mut written = written.borrow_mut();
-        let text = now.to_fragment();
-        // The first state knows nothing of the address yet.
-        if let Some(before) = written.replace(now.clone())
-            && text != fragment()
-        {
-            // What a new visitor did not ask for is no step to go back over.
-            let unasked = *quiet && before.source.is_none();
-            write(&text, before.is_step_to(now) && !unasked);
-        }
+    // The first state knows nothing of the address yet.
+    let known = store.state.image.source.is_some() || store.state.room == Room::Explore;
+    use_effect_with((now, quiet, known), move |(now, quiet, known)| {
+        let (now, quiet, known) = (now.clone(), *quiet, *known);
+        let go = move || {
+            let mut written = written.borrow_mut();
+            if !known {
+                return;
+            }
+            let text = now.to_fragment();
+            let before = written.replace(now.clone());
+            if let Some(before) = before.filter(|_| text != fragment()) {
+                let unasked = quiet && before.source.is_none();
+                write(&text, before.is_step_to(&now) && !unasked);
+            }
+        };
+        // A run is gone through faster than a browser lets an address change.
+        let wait = (store_room == Room::Lab).then_some(SETTLE);
+        let timer = match wait {
+            Some(ms) => Some(Timeout::new(ms, go)),
+            None => {
+                go();
+                None
+            }
+        };
+        move || drop(timer)
     });
+}
+
+/// How long the Lab has to rest before the address follows, ms.
+const SETTLE: u32 = 300;
+
+/// The address that leads to what is shown, as a whole; why there is none otherwise.
+pub fn absolute(state: &State) -> Result<String, String> {
+    let place = crate::route::LabPlace::of(state);
+    if let crate::route::LabSource::Text(text) = &place.source {
+        let link = fslab_engine::scenario::link::Link {
+            text: text.to_string(),
+            ..Default::default()
+        };
+        fslab_engine::scenario::link::encode(&link).map_err(|e| e.to_string())?;
+    }
+    let at = Address::of(state).to_fragment();
+    let href = gloo::utils::window().location().href().unwrap_or_default();
+    let base = href.split('#').next().unwrap_or_default();
+    Ok(format!("{base}{at}"))
 }
 
 /// Opens what the address names; for a visitor who asked for nothing, a sample.
 fn begin(store: &Store) {
     let at = Address::parse(&fragment());
+    if let Some(place) = at.lab.clone() {
+        store.engine.open_lab(place);
+        store.act(Action::Place(at));
+        return;
+    }
     if at.source.is_some() {
         store.engine.open_address(at);
         return;

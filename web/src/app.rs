@@ -9,6 +9,7 @@ use crate::store::{Action, Health, StoreProvider, use_store};
 use crate::views::explore::Explore;
 use crate::views::header::Header;
 use crate::views::help::Help;
+use crate::views::lab::Lab;
 use crate::views::pick::FileInput;
 
 /// The page.
@@ -23,14 +24,14 @@ fn Page() -> Html {
     use_address(&store);
     use_keys(&store);
     let dragging = use_drops(&store);
-    // The only one so far.
-    let room = Room::Explore;
+    let room = store.state.room;
     html! {
         <div class={classes!("page-frame", dragging.then_some("dragging"))}>
             <Header {room} />
             <Banners />
             { match room {
                 Room::Explore => html! { <Explore /> },
+                Room::Lab => html! { <Lab /> },
             } }
             <FileInput />
             <Help />
@@ -46,8 +47,8 @@ fn Page() -> Html {
 fn Banners() -> Html {
     let store = use_store();
     if let Health::Failed(why) = &store.state.health {
-        let engine = store.engine.clone();
-        let restart = Callback::from(move |_| engine.restart());
+        let again = store.clone();
+        let restart = Callback::from(move |_| again.engine.restart(&again.state));
         return html! {
             <div class="banner bad" role="alert">
                 <p>{ format!("The engine stopped: {why}") }</p>
@@ -55,7 +56,7 @@ fn Banners() -> Html {
             </div>
         };
     }
-    if store.state.welcome && store.state.opened().is_some() {
+    if store.state.room == Room::Explore && store.state.welcome && store.state.opened().is_some() {
         let close = {
             let store = store.clone();
             Callback::from(move |_| store.act(Action::Welcome(false)))

@@ -1,6 +1,8 @@
 //! Everything that a visitor can do, by name and key. Each command has a visible control
 //! too; the list of commands shows them all.
 
+use crate::lab_command::LabCommand;
+use crate::room::Room;
 use crate::store::{Action, Focus, Pane, Selection, State, Store, View};
 use crate::views::pick;
 
@@ -31,11 +33,15 @@ pub enum Command {
     Cancel,
     /// Shows the list of commands.
     Help,
+    /// Goes to a room.
+    Room(Room),
+    /// Something of the Lab.
+    Lab(LabCommand),
 }
 
 impl Command {
-    /// Every command, in the order of the list.
-    pub const ALL: [Self; 20] = [
+    /// Every command of the room for images, in the order of the list.
+    pub const ALL: [Self; 22] = [
         Self::Open,
         Self::Samples,
         Self::Search,
@@ -56,7 +62,30 @@ impl Command {
         Self::AllKinds,
         Self::Cancel,
         Self::Help,
+        Self::Room(Room::Explore),
+        Self::Room(Room::Lab),
     ];
+
+    /// The commands that there are in a room besides those of the Lab.
+    const EVERYWHERE: [Self; 5] = [
+        Self::Wider,
+        Self::Open,
+        Self::Help,
+        Self::Room(Room::Explore),
+        Self::Room(Room::Lab),
+    ];
+
+    /// The commands of a room, in the order of the list.
+    pub fn of_room(room: Room) -> Vec<Self> {
+        match room {
+            Room::Explore => Self::ALL.to_vec(),
+            Room::Lab => LabCommand::ALL
+                .into_iter()
+                .map(Self::Lab)
+                .chain(Self::EVERYWHERE)
+                .collect(),
+        }
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -73,6 +102,8 @@ impl Command {
             Self::AllKinds => "Show all kinds",
             Self::Cancel => "Cancel",
             Self::Help => "Commands",
+            Self::Room(room) => room.name(),
+            Self::Lab(command) => command.name(),
         }
     }
 
@@ -91,6 +122,9 @@ impl Command {
             Self::AllKinds => "Show every kind of block in the map again",
             Self::Cancel => "Stop the scan, the expansion or the save",
             Self::Help => "Every command and its key",
+            Self::Room(Room::Explore) => "Look into an image",
+            Self::Room(Room::Lab) => "Watch a filesystem work",
+            Self::Lab(command) => command.help(),
         }
     }
 
@@ -117,28 +151,36 @@ impl Command {
             Self::AllKinds => ("KeyA", "A"),
             Self::Cancel => ("KeyX", "X"),
             Self::Help => ("", "?"),
+            Self::Room(Room::Explore) => ("Shift+Digit1", "Shift 1"),
+            Self::Room(Room::Lab) => ("Shift+Digit2", "Shift 2"),
+            Self::Lab(command) => command.key(),
         }
     }
 
-    /// The command of a key that was pressed without Ctrl, Alt or Meta.
-    pub fn of_key(code: &str, key: &str) -> Option<Self> {
+    /// The command of a key that was pressed without Alt: its code, with `Shift+` or
+    /// `Ctrl+` before it where these were held, and what it means.
+    pub fn of_key(room: Room, code: &str, key: &str) -> Option<Self> {
         // By its meaning, as it lies in a different place on every keyboard.
-        match key {
-            "?" => return Some(Self::Help),
-            "/" => return Some(Self::Search),
+        match (key, room) {
+            ("?", _) => return Some(Self::Help),
+            ("/", Room::Explore) => return Some(Self::Search),
+            ("/", Room::Lab) => return Some(Self::Lab(LabCommand::Find)),
+            ("+", Room::Lab) => return Some(Self::Lab(LabCommand::Faster)),
+            ("-", Room::Lab) => return Some(Self::Lab(LabCommand::Slower)),
             _ => {}
         }
-        Self::ALL
+        Self::of_room(room)
             .into_iter()
-            .find(|command| command.key().0 == code)
+            .find(|command| !code.is_empty() && command.key().0 == code)
     }
 
     /// Whether it does something as things stand.
     pub fn is_possible(self, state: &State) -> bool {
         let open = state.opened().is_some();
         match self {
-            Self::Open | Self::Help => true,
-            Self::Samples => state.image.source.is_some(),
+            Self::Open | Self::Help | Self::Room(_) => true,
+            Self::Lab(command) => state.room == Room::Lab && command.is_possible(state),
+            Self::Samples => state.room == Room::Explore && state.image.source.is_some(),
             Self::Search | Self::AllKinds => open,
             Self::Show(View::Contents) => open && state.selection.inode.is_some(),
             Self::Show(View::Compare) => open && state.selection.version.is_some(),
@@ -178,6 +220,10 @@ impl Command {
             Self::AllKinds => store.act(Action::Filter(Default::default())),
             Self::Cancel => cancel(store),
             Self::Help => store.act(Action::Help(!state.help)),
+            Self::Room(room) if room == state.room => {}
+            Self::Room(Room::Explore) => store.engine.enter_explore(),
+            Self::Room(Room::Lab) => store.engine.enter_lab(&state.lab),
+            Self::Lab(command) => command.run(store),
         }
     }
 }
@@ -269,23 +315,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_commands_have_the_same_key() {
-        for (i, a) in Command::ALL.into_iter().enumerate() {
-            for b in &Command::ALL[i + 1..] {
-                assert_ne!(a.key(), b.key(), "{a:?} and {b:?}");
+    fn no_two_commands_of_a_room_have_the_same_key() {
+        for room in [Room::Explore, Room::Lab] {
+            let all = Command::of_room(room);
+            for (i, a) in all.iter().enumerate() {
+                for b in &all[i + 1..] {
+                    assert_ne!(a.key(), b.key(), "{a:?} and {b:?}");
+                }
+                assert!(!a.name().is_empty() && !a.help().is_empty());
             }
-            assert!(!a.name().is_empty() && !a.help().is_empty());
         }
     }
 
     #[test]
     fn keys_lead_to_their_commands() {
-        assert_eq!(Command::of_key("Slash", "?"), Some(Command::Help));
-        assert_eq!(Command::of_key("Slash", "/"), Some(Command::Search));
         assert_eq!(
-            Command::of_key("Digit2", "2"),
+            Command::of_key(Room::Explore, "Slash", "?"),
+            Some(Command::Help)
+        );
+        assert_eq!(
+            Command::of_key(Room::Explore, "Slash", "/"),
+            Some(Command::Search)
+        );
+        assert_eq!(
+            Command::of_key(Room::Explore, "Digit2", "2"),
             Some(Command::Show(View::Map))
         );
-        assert_eq!(Command::of_key("KeyZ", "z"), None);
+        assert_eq!(Command::of_key(Room::Explore, "KeyZ", "z"), None);
     }
 }

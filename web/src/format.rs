@@ -32,6 +32,18 @@ pub fn bytes(n: u64) -> String {
     format!("{digits} {}", UNITS[unit])
 }
 
+/// A time in the largest unit that leaves something before the point: "12.441 ms", "5.3 s".
+pub fn time(ns: u64) -> String {
+    let (size, unit, digits) = match ns {
+        0 => return "0 s".into(),
+        1_000_000_000.. => (1e9, "s", 3),
+        1_000_000.. => (1e6, "ms", 3),
+        1_000.. => (1e3, "µs", 1),
+        _ => (1.0, "ns", 0),
+    };
+    format!("{:.digits$} {unit}", ns as f64 / size)
+}
+
 /// A text with the thousands of its numbers apart; a number is a word that is all digits.
 pub fn numbers(text: &str) -> String {
     let word = |word: &str| match word.parse() {

@@ -27,26 +27,62 @@ pub fn use_keys(store: &Store) {
 }
 
 fn press(store: &Store, event: &KeyboardEvent) {
-    if event.default_prevented() || event.ctrl_key() || event.alt_key() || event.meta_key() {
+    if event.default_prevented() || event.alt_key() {
         return;
     }
+    let code = held(event);
     if let Some(writing) = writing(event) {
         // Escape leaves the input; every other key is written into it.
         if event.code() == "Escape" && writing.blur().is_ok() {
             event.prevent_default();
+        } else if code == "Ctrl+Enter" {
+            run(store, event, &code);
         }
+        return;
+    }
+    // What has the focus takes these for itself.
+    if matches!(event.code().as_str(), "Space" | "Enter") && is_pressed_by_keys(event) {
         return;
     }
     // The dialog closes itself by Escape, and has nothing to do with other keys.
     if store.state.help && event.key() != "?" {
         return;
     }
-    if let Some(command) = Command::of_key(&event.code(), &event.key())
+    run(store, event, &code);
+}
+
+fn run(store: &Store, event: &KeyboardEvent, code: &str) {
+    let room = store.state.room;
+    // With Ctrl held a key means what the browser does with it, unless it is ours by name.
+    let key = if code.starts_with("Ctrl+") {
+        String::new()
+    } else {
+        event.key()
+    };
+    if let Some(command) = Command::of_key(room, code, &key)
         && command.is_possible(&store.state)
     {
         event.prevent_default();
         command.run(store);
     }
+}
+
+/// A key's code, after what is held down with it.
+fn held(event: &KeyboardEvent) -> String {
+    let code = event.code();
+    if event.ctrl_key() || event.meta_key() {
+        format!("Ctrl+{code}")
+    } else if event.shift_key() {
+        format!("Shift+{code}")
+    } else {
+        code
+    }
+}
+
+/// Whether what has the focus is pressed by Space and Enter.
+fn is_pressed_by_keys(event: &KeyboardEvent) -> bool {
+    let element = event.target().and_then(|t| t.dyn_into::<Element>().ok());
+    element.is_some_and(|e| matches!(e.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY"))
 }
 
 /// The input that a key is written into.

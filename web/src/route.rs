@@ -13,13 +13,90 @@
 //! | `j` | block of the journal that holds an older version |
 //! | `x` | bytes: `first+count` |
 //! | `k` | kinds of blocks to show, with commas between |
+//!
+//! The Lab's begin with `lab`, and have also:
+//!
+//! | key | value |
+//! |---|---|
+//! | `l` | a scenario that comes with the page |
+//! | `lab` | a scenario, as `scenario::link` packs it |
+//! | `at` | an event |
 
 use crate::kinds::KindSet;
+use std::rc::Rc;
+
+use fslab_engine::scenario::link::{self, Link};
+
+use crate::lessons::LESSONS;
+use crate::room::Room;
 use crate::store::{Selection, Source, State, View};
+
+/// A place in the Lab.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LabPlace {
+    /// The scenario.
+    pub source: LabSource,
+    /// The event; the start where `None`.
+    pub event: Option<u64>,
+}
+
+/// Where a scenario comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LabSource {
+    /// It comes with the page.
+    Lesson(Rc<str>),
+    /// It is in the address.
+    Text(Rc<str>),
+    /// It should be in the address, but cannot be read: why.
+    Damaged(Rc<str>),
+}
+
+impl Default for LabSource {
+    fn default() -> Self {
+        Self::Lesson(LESSONS[0].name.into())
+    }
+}
+
+impl LabPlace {
+    fn pairs(&self, pairs: &mut Vec<String>) {
+        match &self.source {
+            LabSource::Lesson(name) => pairs.push(format!("lab&l={}", encode(name))),
+            LabSource::Text(text) => {
+                let link = Link {
+                    text: text.to_string(),
+                    ..Link::default()
+                };
+                // What is too long for an address is not in it; sharing it says so.
+                pairs.push(link::encode(&link).unwrap_or_else(|_| "lab".into()));
+            }
+            LabSource::Damaged(_) => pairs.push("lab".into()),
+        }
+        if let Some(event) = self.event {
+            pairs.push(format!("at={event}"));
+        }
+    }
+
+    /// Where the state is.
+    pub fn of(state: &State) -> Self {
+        let lab = &state.lab;
+        let text = lab.info().map_or(&lab.text, |run| &run.text);
+        let known = LESSONS.iter().find(|lesson| *lesson.text == **text);
+        let source = match known {
+            Some(lesson) => LabSource::Lesson(lesson.name.into()),
+            None if text.is_empty() => LabSource::default(),
+            None => LabSource::Text(Rc::clone(text)),
+        };
+        let first = lab.info().map_or(0, |run| run.first);
+        let event = Some(lab.event()).filter(|e| *e > first && !lab.playing);
+        Self { source, event }
+    }
+}
 
 /// A place in an image.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Address {
+    /// The place in the Lab, where it is one there.
+    pub lab: Option<LabPlace>,
     /// The image.
     pub source: Option<Source>,
     /// Its partition.
@@ -37,7 +114,16 @@ pub struct Address {
 impl Address {
     /// Where the state is.
     pub fn of(state: &State) -> Self {
+        if state.room == Room::Lab {
+            return Self {
+                lab: Some(LabPlace::of(state)),
+                selection: state.selection,
+                filter: state.filter,
+                ..Self::default()
+            };
+        }
         Self {
+            lab: None,
             source: state.image.source.clone(),
             partition: state.image.partition,
             replayed: state.image.replayed,
@@ -51,7 +137,20 @@ impl Address {
     /// passes over.
     pub fn parse(fragment: &str) -> Self {
         let mut address = Self::default();
-        for pair in fragment.trim_start_matches('#').split('&') {
+        let fragment = fragment.trim_start_matches('#');
+        // Who asks for nothing comes into the Lab.
+        if fragment.is_empty() || fragment == "lab" || fragment.starts_with("lab&") {
+            address.lab = Some(LabPlace::default());
+        }
+        if fragment.starts_with("lab=") {
+            let source = match link::decode(fragment) {
+                Ok(link) => LabSource::Text(link.text.into()),
+                Err(why) => LabSource::Damaged(why.to_string().into()),
+            };
+            let event = None;
+            address.lab = Some(LabPlace { source, event });
+        }
+        for pair in fragment.split('&') {
             if let Some((key, value)) = pair.split_once('=') {
                 address.set(key, &decode(value));
             }
@@ -60,6 +159,11 @@ impl Address {
     }
 
     fn set(&mut self, key: &str, value: &str) {
+        match (key, &mut self.lab) {
+            ("l", Some(lab)) => return lab.source = LabSource::Lesson(value.into()),
+            ("at", Some(lab)) => return lab.event = value.parse().ok(),
+            _ => {}
+        }
         match key {
             "s" => self.source = Some(Source::Sample(value.into())),
             "f" => {
@@ -89,10 +193,13 @@ impl Address {
     /// The fragment, with its `#`; empty for the start.
     pub fn to_fragment(&self) -> String {
         let mut pairs = Vec::new();
-        match &self.source {
-            None => return String::new(),
-            Some(Source::Sample(name)) => pairs.push(format!("s={}", encode(name))),
-            Some(Source::File { name, .. }) => pairs.push(format!("f={}", encode(name))),
+        match (&self.lab, &self.source) {
+            (Some(lab), _) => lab.pairs(&mut pairs),
+            (None, source) => match source {
+                None | Some(Source::Run) => return "#explore".into(),
+                Some(Source::Sample(name)) => pairs.push(format!("s={}", encode(name))),
+                Some(Source::File { name, .. }) => pairs.push(format!("f={}", encode(name))),
+            },
         }
         let mut number = |key: &str, value: Option<u64>| {
             if let Some(value) = value {
@@ -121,6 +228,12 @@ impl Address {
     /// bytes is none: there are too many of these steps. That the owner of the chosen block
     /// has become known is none either.
     pub fn is_step_to(&self, other: &Self) -> bool {
+        // Going through a run makes too many of these steps.
+        if let (Some(a), Some(b)) = (&self.lab, &other.lab)
+            && a.source == b.source
+        {
+            return false;
+        }
         let bare = |address: &Self| Self {
             selection: Selection {
                 bytes: None,
@@ -201,6 +314,7 @@ mod tests {
     #[test]
     fn an_address_leads_back_to_its_place() {
         let address = Address {
+            lab: None,
             source: Some(Source::File {
                 name: "my disk & more=ü.img".into(),
                 size: None,
@@ -228,7 +342,29 @@ mod tests {
             Address::parse("#i=x&b=-1&x=7+0&v=who&%&=&zz=1"),
             Address::default()
         );
-        assert_eq!(Address::default().to_fragment(), "");
+        assert_eq!(Address::default().to_fragment(), "#explore");
+        assert_eq!(Address::parse("#explore"), Address::default());
+    }
+
+    #[test]
+    fn who_asks_for_nothing_comes_into_the_lab() {
+        let address = Address::parse("");
+        assert_eq!(address.lab, Some(LabPlace::default()));
+        assert_eq!(address.to_fragment(), format!("#lab&l={}", LESSONS[0].name));
+    }
+
+    #[test]
+    fn a_place_in_the_lab_leads_back_to_itself() {
+        let text = "title = \"ü & co\"\n";
+        let address = Address {
+            lab: Some(LabPlace {
+                source: LabSource::Text(text.into()),
+                event: Some(214),
+            }),
+            selection: Selection::inode(12),
+            ..Address::default()
+        };
+        assert_eq!(Address::parse(&address.to_fragment()), address);
     }
 
     #[test]

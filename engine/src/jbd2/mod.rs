@@ -122,6 +122,11 @@ impl Journal {
         self.ring
     }
 
+    /// Where the oldest transaction that is not home begins, and its number.
+    pub fn tail(&self) -> (u32, u32) {
+        self.tail
+    }
+
     /// The transaction that changes join; one is started where none is running.
     pub fn join(&mut self, now: SimTime) -> &mut Running {
         let next = &mut self.next;

@@ -149,6 +149,11 @@ impl Committing {
         self.freed_blocks
     }
 
+    /// Its first block in the log.
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
     /// Its blocks, by their homes.
     pub fn blocks(&self) -> &[Frozen] {
         &self.blocks

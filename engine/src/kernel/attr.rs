@@ -50,6 +50,12 @@ const MODIFIABLE: InodeFlags = InodeFlags::SECRM
     .union(InodeFlags::TOPDIR)
     .union(InodeFlags::PROJINHERIT);
 
+/// Whether a value is one that `security.capability` may have: of 20 bytes in revision 2, of
+/// 24 in revision 3 (Linux: `vfs_cap_data`, `vfs_ns_cap_data`).
+fn is_capability(value: &[u8]) -> bool {
+    matches!((value.len(), value.get(3)), (20, Some(2)) | (24, Some(3)))
+}
+
 /// Bits of a file's mode that go when it gets another owner. The group's bit means
 /// something else where the group may not execute.
 fn dropped_by_chown(mode: u16) -> u16 {
@@ -318,6 +324,9 @@ impl Mount {
             return Err(Errno::E2BIG);
         }
         let nr = self.resolve(who, path, follow)?;
+        if name == b"security.capability" && !is_capability(value) {
+            return Err(Errno::EINVAL);
+        }
         self.change_xattr(who, nr, name, Some(value), flags)
     }
 

@@ -59,9 +59,16 @@ pub(super) struct Buffers {
     table: Table<u64, Buffer>,
     /// Those that are dirty, in the disk's order.
     dirty: imbl::OrdSet<u64>,
+    /// Counts changes of contents.
+    edits: u64,
 }
 
 impl Buffers {
+    /// How often contents changed.
+    pub(super) fn edits(&self) -> u64 {
+        self.edits
+    }
+
     pub(super) fn get(&self, at: BlockNr) -> Option<&Buffer> {
         self.table.get(&at.0)
     }
@@ -88,6 +95,7 @@ impl Buffers {
         now: SimTime,
     ) -> Option<(&mut [u8], bool)> {
         let buffer = self.table.get_mut(&at.0)?;
+        self.edits += 1;
         let was_clean = !buffer.dirty;
         buffer.owner = owner;
         buffer.verified = true;
@@ -110,6 +118,7 @@ impl Buffers {
     /// committed.
     pub(super) fn edit(&mut self, at: BlockNr, owner: InodeNr) -> Option<&mut [u8]> {
         let buffer = self.table.get_mut(&at.0)?;
+        self.edits += 1;
         buffer.owner = owner;
         if std::mem::take(&mut buffer.dirty) {
             self.dirty.remove(&at.0);
@@ -138,6 +147,7 @@ impl Buffers {
 
     /// Gives a buffer up, changes and all.
     pub(super) fn forget(&mut self, at: BlockNr) {
+        self.edits += 1;
         if self.table.remove(&at.0).is_some_and(|b| b.dirty) {
             self.dirty.remove(&at.0);
         }

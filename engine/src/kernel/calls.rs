@@ -71,6 +71,7 @@ impl Mount {
         let _ = self.end_io();
         let done = self
             .commit_if_freed()
+            .and_then(|()| self.keep_log_room())
             .and_then(|()| run(self))
             .and_then(|value| self.commit_if_large().map(|()| value));
         if !self.returns_later {

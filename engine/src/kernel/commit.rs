@@ -278,6 +278,21 @@ impl Mount {
         self.write_journal_superblock(empty)
     }
 
+    /// Before a call: where half of the log is in use, its transactions are brought home.
+    /// The running one is committed first: blocks that it changed again could not be, and
+    /// with them the log's tail would stay where it is until there is no room to commit.
+    pub(super) fn keep_log_room(&mut self) -> Result<()> {
+        let low = self.vol.journal.as_ref().is_some_and(|j| {
+            let ring = j.ring();
+            ring.free < ring.len() / 2
+        });
+        if low {
+            self.commit()?;
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
     /// When the running transaction is to be committed because of its age.
     pub fn commit_due(&self) -> Option<SimTime> {
         let t = self.vol.journal.as_ref()?.running()?;

@@ -42,6 +42,11 @@ impl Inodes {
         self.table.get(&nr.0).cloned().ok_or(Errno::EIO)
     }
 
+    /// An inode, if it is in memory.
+    pub(super) fn cached(&self, nr: InodeNr) -> Option<&Arc<InodeInfo>> {
+        self.table.get(&nr.0)
+    }
+
     /// Puts a new inode in.
     pub(super) fn insert(&mut self, inode: InodeInfo) {
         self.note_dirty(&inode);

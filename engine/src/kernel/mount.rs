@@ -71,6 +71,14 @@ pub enum MountError {
     /// It may only be mounted for reading.
     #[error("The filesystem has features with which it can only be mounted read-only: {0}")]
     OnlyReadOnly(String),
+    /// The device ends before it.
+    #[error("The filesystem has {blocks} blocks, but the device ends after {device}")]
+    TooShort {
+        /// Blocks of the filesystem.
+        blocks: u64,
+        /// Whole blocks of the device.
+        device: u64,
+    },
     /// Its journal has to be replayed, which a mount for reading does not do here.
     #[error(
         "The journal holds transactions that were never written home; mount it for writing, which replays them"
@@ -443,6 +451,11 @@ fn start_journal(
 
 /// Refuses what cannot be mounted, or not for writing.
 fn check_features(vol: &Volume) -> std::result::Result<(), MountError> {
+    let device = vol.device().len() / vol.block_size() as u64;
+    let blocks = vol.geo.blocks;
+    if blocks > device {
+        return Err(MountError::TooShort { blocks, device });
+    }
     let incompat = vol.sb.incompat();
     let unknown = incompat - KNOWN_INCOMPAT - Incompat::RECOVER;
     if !unknown.is_empty() {

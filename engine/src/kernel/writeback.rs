@@ -11,8 +11,8 @@ use crate::units::{BlockNr, InodeNr, Lblk};
 #[derive(Clone, Debug)]
 pub(crate) struct InFlight {
     pub(crate) inode: InodeNr,
-    lblk: Lblk,
-    len: u32,
+    pub(crate) lblk: Lblk,
+    pub(crate) len: u32,
     /// Its blocks are unwritten until it is there.
     unwritten: bool,
     /// It still waits in the device's queue: a flush does not know of it.

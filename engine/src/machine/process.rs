@@ -95,6 +95,11 @@ impl Process {
         &self.spec.name
     }
 
+    /// The line of the scenario's text that its program begins at, from 1.
+    pub fn first_line(&self) -> u32 {
+        self.spec.first_line
+    }
+
     /// Its program.
     pub fn vm(&self) -> &Vm {
         &self.vm

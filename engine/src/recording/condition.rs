@@ -1,6 +1,7 @@
 //! Where a run is to stop: breakpoints.
 
 use crate::event::{Actor, Event, Kind, What};
+use crate::jbd2::Phase;
 use crate::machine::Gauges;
 use crate::units::{BlockNr, GroupNr, InodeNr, SimTime};
 use std::str::FromStr;
@@ -8,7 +9,7 @@ use strum::IntoEnumIterator;
 
 /// What has to be true of an event. Written as words with spaces between; all have to hold:
 /// `kind=Allocated inode=12`, `block=8193`, `group=3`, `tid=7`, `process=2`, `request=40`,
-/// `call=fsync`, `error`, `time=5000000` (ns), `event=1234`, `dirty_pages>64`,
+/// `call=fsync`, `error`, `commit`, `time=5000000` (ns), `event=1234`, `dirty_pages>64`,
 /// `journal_used_blocks<10`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Condition {
@@ -32,6 +33,8 @@ pub enum Condition {
     Call(String),
     /// Something went wrong.
     Error,
+    /// A transaction is committed: a crash would replay it.
+    Commit,
     /// At or after a time.
     Time(SimTime),
     /// A gauge goes over (or under) a value that it was not over (or under) before.
@@ -55,7 +58,7 @@ pub enum BadCondition {
     Empty,
     /// A word that is not known.
     #[error(
-        "`{0}` is no condition; known are kind=, event=, process=, inode=, block=, group=, tid=, request=, call=, time=, error, and a counter with < or >"
+        "`{0}` is no condition; known are kind=, event=, process=, inode=, block=, group=, tid=, request=, call=, time=, error, commit, and a counter with < or >"
     )]
     Unknown(String),
     /// A number was expected.
@@ -83,6 +86,7 @@ impl Condition {
                     | Kind::Recovered
                     | Kind::Replayed
             ),
+            Self::Commit => kind == Kind::Transaction,
             Self::Request(_) => matches!(kind, Kind::Queued | Kind::Started | Kind::Completed),
             Self::Error => matches!(
                 kind,
@@ -118,6 +122,13 @@ impl Condition {
                 matches!(&event.what, What::Call { text } if text.starts_with(name.as_str()))
             }
             Self::Error => event.what.is_error(),
+            Self::Commit => matches!(
+                event.what,
+                What::Transaction {
+                    phase: Phase::Committed,
+                    ..
+                }
+            ),
             Self::Time(at) => event.at >= *at,
             Self::Crosses { gauge, up, value } => gauges.is_some_and(|(before, after)| {
                 let of = |g: &Gauges| g.get(gauge).unwrap_or(0);
@@ -132,8 +143,10 @@ impl Condition {
     }
 
     fn word(word: &str) -> Result<Self, BadCondition> {
-        if word == "error" {
-            return Ok(Self::Error);
+        match word {
+            "error" => return Ok(Self::Error),
+            "commit" => return Ok(Self::Commit),
+            _ => {}
         }
         if let Some(at) = word.find(['<', '>']) {
             let (gauge, value) = (&word[..at], &word[at + 1..]);

@@ -158,21 +158,31 @@ impl Recording {
     /// Goes on until about `events` more events were made, or to the end; whether there is
     /// more to come.
     pub fn record(&mut self, events: u64) -> bool {
+        self.record_watched(events, &mut |_, _| {})
+    }
+
+    /// The same, telling of every step: the machine after it, and its events.
+    pub fn record_watched(
+        &mut self,
+        events: u64,
+        watch: &mut dyn FnMut(&Machine, &[Event]),
+    ) -> bool {
         let until = self.len().saturating_add(events);
         while self.len() < until {
-            if !self.step() {
+            if !self.step(watch) {
                 return false;
             }
         }
         true
     }
 
-    fn step(&mut self) -> bool {
+    fn step(&mut self, watch: &mut dyn FnMut(&Machine, &[Event])) -> bool {
         if !self.head.step() {
             return false;
         }
         let events = self.head.take_events();
         self.note(&events);
+        watch(&self.head, &events);
         let last = self.copies.last().map_or(0, |c| c.event);
         if self.len() - last >= self.interval {
             self.copy();
@@ -251,6 +261,11 @@ impl Recording {
     /// Events so far, those before a fork among them.
     pub fn len(&self) -> u64 {
         self.index.end()
+    }
+
+    /// Events from before the first step: those of the mount.
+    pub fn opening(&self) -> &[Event] {
+        &self.opening
     }
 
     /// Whether there are none.

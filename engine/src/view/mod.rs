@@ -7,6 +7,7 @@ pub mod fields;
 mod groups;
 mod inode;
 pub mod journal;
+pub mod lab;
 mod map;
 mod names;
 pub mod owners;

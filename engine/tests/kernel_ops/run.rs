@@ -340,6 +340,15 @@ pub fn all(
             ops.retain(|op| !without.iter().any(|w| format!("{op:?}").starts_with(w)));
             if let Err(first) = run(case.set, &ops) {
                 let again = run(case.set, &ops).err();
+                if again.is_none() && first.contains(": linux: ") {
+                    // The real kernel's answer near a full disk depends on what its
+                    // threads have freed by then; ours does not.
+                    eprintln!(
+                        "{} #{}, the kernel, once: {first}",
+                        case.set.name, case.number
+                    );
+                    continue;
+                }
                 let text = if again.is_some() {
                     let (ops, why) = shrink(&ops, |ops| run(case.set, ops).err());
                     report(*case, &ops, &why)

@@ -12,7 +12,10 @@ const VISITS: u32 = 5;
 async fn main() -> Result<()> {
     let image = std::env::args_os().nth(1).context("No image is named.")?;
     for _ in 0..VISITS {
-        fslab_e2e::run("", async |page| visit(page, Path::new(&image)).await).await?;
+        fslab_e2e::run("#explore", async |page| {
+            visit(page, Path::new(&image)).await
+        })
+        .await?;
     }
     Ok(())
 }

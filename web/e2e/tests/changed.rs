@@ -20,7 +20,7 @@ async fn a_file_that_changed_is_to_be_chosen_again() -> Result<()> {
         "96M",
         &["-t", "ext4", "-b", "4096"],
     )?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         open_image(page, &image).await?;
         let mut file = std::fs::OpenOptions::new().append(true).open(&image)?;

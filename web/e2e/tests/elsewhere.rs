@@ -60,7 +60,7 @@ async fn a_journal_on_another_device_is_added_and_not_forgotten() -> Result<()> 
     )?;
     let other = mke2fs(&folder, "other.img", "4M", &["-t", "ext2"])?;
     drop(device);
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         open_image(page, &image).await?;
         page.click("tab", "Journal").await?;
         // Another file than it is asked for, then the right one.

@@ -10,7 +10,7 @@ use thirtyfour::Key;
 
 #[tokio::test]
 async fn a_first_visit_shows_a_sample() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.wait_for_text("This is a small sample").await?;
         page.find("tree", "Files").await?;
         scanned(page).await?;
@@ -22,7 +22,7 @@ async fn a_first_visit_shows_a_sample() -> Result<()> {
 
 #[tokio::test]
 async fn every_sample_opens_from_the_start() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         page.click("button", "Samples").await?;
         page.wait_for_text("See inside an ext2, ext3 or ext4 filesystem")
@@ -66,7 +66,7 @@ async fn a_file_is_followed_to_its_extents_to_its_bytes() -> Result<()> {
     if filled(&folder, &image, fill)?.is_none() {
         return Ok(());
     }
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         open_image(page, &image).await?;
         find(page, "/notes/first.txt").await?;
         wait_for_text_in(page, "#selection", "A regular file of 11,600 bytes").await?;
@@ -85,7 +85,7 @@ async fn a_file_is_followed_to_its_extents_to_its_bytes() -> Result<()> {
 
 #[tokio::test]
 async fn a_block_found_by_number_tells_its_owner() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         // The root directory's first block, by way of its inode.
@@ -101,7 +101,7 @@ async fn a_block_found_by_number_tells_its_owner() -> Result<()> {
 
 #[tokio::test]
 async fn a_click_in_the_map_tells_whose_the_block_is() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         page.click("tab", "Map").await?;
@@ -142,7 +142,7 @@ async fn a_click_in_the_map_tells_whose_the_block_is() -> Result<()> {
 
 #[tokio::test]
 async fn a_field_lights_its_bytes_and_a_byte_its_field() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         find(page, "inode 2").await?;
         page.click("button", "i_links_count").await?;
@@ -163,7 +163,7 @@ async fn a_field_lights_its_bytes_and_a_byte_its_field() -> Result<()> {
 
 #[tokio::test]
 async fn the_address_brings_everything_back() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         find(page, "inode 2").await?;
@@ -208,7 +208,7 @@ async fn a_file_of_ones_own_is_asked_for_again_after_a_reload() -> Result<()> {
     }
     let folder = folder()?;
     let image = mke2fs(&folder, "my disk.img", "4M", &["-t", "ext2"])?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         open_image(page, &image).await?;
         find(page, "inode 11").await?;
         wait_for_address(page, "#f=my%20disk.img&i=11").await?;
@@ -224,7 +224,7 @@ async fn a_file_of_ones_own_is_asked_for_again_after_a_reload() -> Result<()> {
 
 #[tokio::test]
 async fn the_map_is_filtered() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         page.click("button", "Journal").await?;
@@ -241,7 +241,7 @@ async fn the_map_is_filtered() -> Result<()> {
 
 #[tokio::test]
 async fn keys_alone_are_enough() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         let press = async |keys: &str| -> Result<()> {
@@ -283,7 +283,7 @@ async fn keys_alone_are_enough() -> Result<()> {
 
 #[tokio::test]
 async fn every_view_in_every_size() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         find(page, "inode 2").await?;
@@ -307,7 +307,7 @@ async fn every_view_in_every_size() -> Result<()> {
 
 #[tokio::test]
 async fn nothing_is_cut_off_on_a_narrow_screen() -> Result<()> {
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         scanned(page).await?;
         page.resize(390, 844).await?;
@@ -354,7 +354,7 @@ async fn a_partition_of_a_disk_is_chosen() -> Result<()> {
     let folder = folder()?;
     let image = mke2fs(&folder, "part.img", "8M", &["-t", "ext4", "-L", "second"])?;
     let disk = disk(&folder, &image)?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         page.upload(common::INPUT, &disk).await?;
         page.wait_for_text("disk.img holds 2 partitions").await?;

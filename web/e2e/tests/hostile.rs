@@ -32,7 +32,7 @@ async fn an_empty_file_is_refused_in_words() -> Result<()> {
     let folder = folder()?;
     let file = folder.path().join("empty.img");
     std::fs::write(&file, [])?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         refused(page, &file, "empty").await?;
         page.screenshots("refused").await
     })
@@ -47,7 +47,7 @@ async fn a_picture_is_refused_by_its_name() -> Result<()> {
     bytes.extend(b"JFIF\0\x01\x01");
     bytes.resize(70_000, 0x5a);
     std::fs::write(&file, bytes)?;
-    fslab_e2e::run("", async |page| refused(page, &file, "jpeg").await).await
+    fslab_e2e::run("#explore", async |page| refused(page, &file, "jpeg").await).await
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_truncated_image_still_shows_what_is_there() -> Result<()> {
         .write(true)
         .open(&image)?
         .set_len(5 << 20)?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         page.upload(INPUT, &image).await?;
         wait_for_text_in(page, ".what", "cut.img").await?;
@@ -102,7 +102,7 @@ async fn a_scan_is_cancelled() -> Result<()> {
         "16384",
     ];
     let image = mke2fs(&folder, "huge.img", "20G", &options)?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         page.find("tree", "Files").await?;
         page.upload(INPUT, &image).await?;
         wait_for_text_in(page, ".what", "20 GiB").await?;
@@ -145,7 +145,7 @@ async fn names_with_markup_are_text() -> Result<()> {
     if filled(&folder, &image, fill)?.is_none() {
         return Ok(());
     }
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         open_image(page, &image).await?;
         wait_for_text_in(page, ".tree", "<img src=x onerror=alert(1)>").await?;
         wait_for_text_in(page, ".tree", "two\\nlines").await?;
@@ -220,7 +220,7 @@ async fn names_deep_in_the_tree_are_in_sight() -> Result<()> {
     if filled(&folder, &image, fill)?.is_none() {
         return Ok(());
     }
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         open_image(page, &image).await?;
         common::find(page, &format!("{path}/bottom")).await?;
         wait_for_text_in(page, ".tree .selected", "bottom").await?;

@@ -30,7 +30,7 @@ async fn a_saved_file_has_the_bytes_that_were_written() -> Result<()> {
     }
     let downloads = folder.path().join("downloads");
     std::fs::create_dir(&downloads)?;
-    fslab_e2e::run("", async |page| {
+    fslab_e2e::run("#explore", async |page| {
         let wish = json!({ "behavior": "allow", "downloadPath": downloads.to_string_lossy() });
         page.driver
             .cdp()

@@ -2,10 +2,12 @@ use std::rc::Rc;
 
 use fslab_engine::view::DirView;
 
-use super::{Data, Pane, Saving, Selection, Stage, View};
+use super::{Data, LabAction, Pane, Saving, Selection, Stage, View};
 use crate::kinds::KindSet;
 use crate::owner_map::OwnerMap;
+use crate::room::Room;
 use crate::route::Address;
+use crate::worker::lab::LabAnswer;
 use crate::worker::protocol::{Answer, Query};
 
 /// Something that changes what the page shows.
@@ -82,4 +84,19 @@ pub enum Action {
     Welcome(bool),
     /// The list of commands opens or closes.
     Help(bool),
+    /// Another room.
+    Room(Room),
+    /// Something of the Lab.
+    Lab(LabAction),
+    /// An instant of a run came.
+    Instant {
+        /// The number of its disk.
+        nr: u32,
+        /// The disk, where it is another than before.
+        opened: Option<Box<Answer>>,
+        /// Who owns its blocks.
+        mapped: Option<(Box<Answer>, Rc<OwnerMap>)>,
+        /// The instant itself.
+        told: Rc<LabAnswer>,
+    },
 }

@@ -9,11 +9,14 @@ use wasm_bindgen::JsCast as _;
 use web_sys::{Blob, File};
 use yew::{Callback, UseReducerDispatcher};
 
+use super::lab_engine::LabHand;
 use super::save::Job;
 use super::{Action, Data, Source, Stage, State};
 use crate::owner_map::OwnerMap;
-use crate::route::Address;
+use crate::room::Room;
+use crate::route::{Address, LabPlace};
 use crate::samples;
+use crate::worker::lab::Seek;
 use crate::worker::link::Link;
 use crate::worker::protocol::{Answer, Query, Reply, Request};
 
@@ -30,7 +33,7 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-struct Inner {
+pub(super) struct Inner {
     dispatch: UseReducerDispatcher<State>,
     link: RefCell<Option<Link>>,
     /// Number of the image that is shown.
@@ -44,6 +47,9 @@ struct Inner {
     asked: RefCell<Vec<(u32, Purpose)>>,
     next_ask: Cell<u32>,
     job: RefCell<Option<Job>>,
+    /// The latest number that an image has, or is promised.
+    latest: Cell<u32>,
+    pub(super) lab: LabHand,
 }
 
 /// What an answer is for.
@@ -66,6 +72,8 @@ impl Engine {
             asked: RefCell::default(),
             next_ask: Cell::new(0),
             job: RefCell::default(),
+            latest: Cell::new(0),
+            lab: LabHand::default(),
         }));
         engine.start();
         engine
@@ -93,16 +101,66 @@ impl Engine {
         }
     }
 
-    fn say(&self, request: &Request) {
+    pub(super) fn say(&self, request: &Request) {
         self.send(request, &Array::new());
     }
 
+    pub(super) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    pub(super) fn dispatch(&self, action: Action) {
+        self.0.dispatch.dispatch(action);
+    }
+
+    /// A number for an image to come.
+    pub(super) fn next_image(&self) -> u32 {
+        let nr = self.0.latest.get() + 1;
+        self.0.latest.set(nr);
+        nr
+    }
+
+    /// The image of this number is what is shown from now on.
+    pub(super) fn take_image(&self, nr: u32) {
+        self.0.image.set(nr);
+        self.0.asked.borrow_mut().clear();
+        *self.0.job.borrow_mut() = None;
+    }
+
+    /// A number for a question.
+    pub(super) fn next_ask(&self) -> u32 {
+        let ask = self.0.next_ask.get().wrapping_add(1);
+        self.0.next_ask.set(ask);
+        ask
+    }
+
+    /// Goes to the room for images: to the one that was open there, or to a sample.
+    pub fn enter_explore(&self) {
+        let open = self.0.open.borrow().clone();
+        match open {
+            Some((at, Some(blob))) => {
+                self.begin(at, Stage::Opening);
+                self.send_blob(blob);
+            }
+            Some((at, None)) => self.open_address(at),
+            None => self.open_address(Address {
+                source: samples::SAMPLES
+                    .first()
+                    .map(|s| Source::Sample(s.name.into())),
+                ..Address::default()
+            }),
+        }
+    }
+
     /// Starts the engine anew after it stopped, and opens what was open.
-    pub fn restart(&self) {
+    pub fn restart(&self, state: &State) {
         *self.0.link.borrow_mut() = None;
         self.0.asked.borrow_mut().clear();
         self.start();
         self.0.dispatch.dispatch(Action::Restarted);
+        if state.room == Room::Lab {
+            return self.restart_lab(state.lab.event());
+        }
         let open = self.0.open.borrow().clone();
         match open {
             Some((at, Some(blob))) => {
@@ -116,6 +174,15 @@ impl Engine {
 
     /// Goes to an address: opens its image if another is open, and chooses its place.
     pub fn go(&self, at: Address, state: &State) {
+        if let Some(place) = at.lab.clone() {
+            let here = state.room == Room::Lab && LabPlace::of(state).source == place.source;
+            match place.event {
+                Some(event) if here => self.seek(Seek::Event(event)),
+                _ if here => {}
+                _ => self.open_lab(place),
+            }
+            return self.0.dispatch.dispatch(Action::Place(at));
+        }
         let here = match (&at.source, &state.image.source) {
             (Some(there), Some(here)) => {
                 there.same(here)
@@ -137,7 +204,7 @@ impl Engine {
     /// Opens the image that an address names.
     pub fn open_address(&self, at: Address) {
         match at.source.clone() {
-            None => self.close(),
+            None | Some(Source::Run) => self.close(),
             Some(Source::Sample(name)) => self.open_sample(&name, at),
             Some(Source::File { name, .. }) => {
                 let known = self
@@ -214,10 +281,8 @@ impl Engine {
     }
 
     fn renumber(&self) -> u32 {
-        let nr = self.0.image.get() + 1;
-        self.0.image.set(nr);
-        self.0.asked.borrow_mut().clear();
-        *self.0.job.borrow_mut() = None;
+        let nr = self.next_image();
+        self.take_image(nr);
         *self.0.open.borrow_mut() = None;
         nr
     }
@@ -315,8 +380,7 @@ impl Engine {
         if asked.iter().any(|(_, p)| *p == purpose) {
             return;
         }
-        let ask = self.0.next_ask.get().wrapping_add(1);
-        self.0.next_ask.set(ask);
+        let ask = self.next_ask();
         asked.push((ask, purpose));
         drop(asked);
         self.say(&Request::Ask {
@@ -369,11 +433,17 @@ impl Engine {
             }
             return;
         }
+        if let Answer::Lab(answer) = answer {
+            return self.hear_lab(*answer, extras);
+        }
         let map = match &answer {
             Answer::Scanning { preview: true, .. } | Answer::Mapped { .. } => {
                 OwnerMap::from_extras(extras).map(Rc::new)
             }
             _ => None,
+        };
+        let Some((answer, map)) = self.keep_for_lab(answer, map) else {
+            return;
         };
         let follow = self.follow(&answer);
         self.0.dispatch.dispatch(Action::Told { answer, map });

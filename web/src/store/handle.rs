@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::{Action, Data, Engine, Selection, State, View};
+use super::{Action, Data, Engine, LabAction, Selection, State, View};
 use crate::worker::protocol::{Query, Reply};
 
 /// The state and the engine, as a context.
@@ -29,6 +29,11 @@ impl Store {
     /// Changes the state.
     pub fn act(&self, action: Action) {
         self.state.dispatch(action);
+    }
+
+    /// Changes what the Lab shows.
+    pub fn lab(&self, action: LabAction) {
+        self.act(Action::Lab(action));
     }
 
     /// Chooses something.

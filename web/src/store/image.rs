@@ -18,6 +18,8 @@ pub enum Source {
         /// Bytes; `None` if it is only known by its name, from the address.
         size: Option<u64>,
     },
+    /// The disk of a run of the Lab at an instant.
+    Run,
 }
 
 impl Source {
@@ -25,6 +27,7 @@ impl Source {
     pub fn name(&self) -> &str {
         match self {
             Self::Sample(name) | Self::File { name, .. } => name,
+            Self::Run => "the run’s disk",
         }
     }
 
@@ -33,6 +36,7 @@ impl Source {
         match (self, other) {
             (Self::Sample(a), Self::Sample(b)) => a == b,
             (Self::File { name: a, .. }, Self::File { name: b, .. }) => a == b,
+            (Self::Run, Self::Run) => true,
             _ => false,
         }
     }
@@ -43,6 +47,9 @@ impl Source {
 pub struct ImageState {
     /// Its number; answers with another are of images that are no longer shown.
     pub nr: u32,
+    /// The number of the first of those that are one disk at several instants: what is
+    /// unfolded stays so between them.
+    pub family: u32,
     /// Where it comes from.
     pub source: Option<Source>,
     /// How far it is.

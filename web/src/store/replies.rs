@@ -61,6 +61,13 @@ impl Replies {
         });
     }
 
+    /// The disk is in another state: everything is to be asked again.
+    pub fn all_stale(&mut self) {
+        for kept in &mut self.list {
+            kept.stale = true;
+        }
+    }
+
     /// The scan is complete, so that owners are known: what was said of blocks, and what
     /// could not be said, is to be asked again. Until the answer comes it stays.
     pub fn owners_known(&mut self) {
@@ -92,6 +99,11 @@ impl Dirs {
     /// Keeps a page.
     pub fn put(&mut self, dir: u32, from: u64, page: Result<Rc<DirView>, Rc<str>>) {
         self.pages.insert((dir, from), page);
+    }
+
+    /// The pages there are: directory, first row.
+    pub fn pages(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.pages.keys().copied()
     }
 
     /// Forgets a directory, which was closed.

@@ -91,6 +91,16 @@ impl Job {
     }
 }
 
+/// Saves bytes or a text that are in memory as a whole.
+pub fn download_bytes(bytes: &JsValue, name: &str) {
+    let done = Blob::new_with_buffer_source_sequence(&Array::of1(bytes))
+        .and_then(|blob| download(&Array::of1(&blob), name));
+    if let Err(error) = done {
+        // The browser tells the visitor by itself what it does not allow.
+        web_sys::console::warn_1(&error);
+    }
+}
+
 fn download(pieces: &Array, name: &str) -> Result<(), JsValue> {
     // Without a type, Chromium looks at the bytes and saves "services" as "services.txt".
     let options = BlobPropertyBag::new();

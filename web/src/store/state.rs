@@ -6,9 +6,12 @@ use fslab_engine::ext4::Problem;
 use yew::Reducible;
 
 use super::image::Partitions;
-use super::{Action, Dirs, ImageState, MapState, Opened, Replies, Saving, Selection, Stage};
+use super::{
+    Action, Dirs, ImageState, LabState, MapState, Opened, Replies, Saving, Selection, Source, Stage,
+};
 use crate::kinds::KindSet;
 use crate::owner_map::OwnerMap;
+use crate::room::Room;
 use crate::route::Address;
 use crate::worker::protocol::{Answer, Query};
 
@@ -91,6 +94,10 @@ pub struct State {
     pub welcome: bool,
     /// The list of commands is open.
     pub help: bool,
+    /// The room one is in.
+    pub room: Room,
+    /// What the Lab shows.
+    pub lab: LabState,
 }
 
 impl State {
@@ -115,8 +122,10 @@ impl State {
     fn change(&mut self, action: Action) {
         match action {
             Action::Open { nr, at, stage } => {
+                self.room = Room::Explore;
                 self.begin(ImageState {
                     nr,
+                    family: nr,
                     source: at.source.clone(),
                     stage,
                     partition: at.partition,
@@ -124,10 +133,14 @@ impl State {
                 });
                 self.place(&at);
             }
-            Action::Close { nr } => self.begin(ImageState {
-                nr,
-                ..ImageState::default()
-            }),
+            Action::Close { nr } => {
+                self.room = Room::Explore;
+                self.begin(ImageState {
+                    nr,
+                    family: nr,
+                    ..ImageState::default()
+                });
+            }
             Action::Place(at) => self.place(&at),
             Action::Told { answer, map } => self.hear(answer, map),
             Action::Refused { nr, message } => {
@@ -164,6 +177,17 @@ impl State {
             Action::Restarted => self.health = Health::Well,
             Action::Welcome(on) => self.welcome = on,
             Action::Help(on) => self.help = on,
+            Action::Room(room) => self.enter(room),
+            Action::Lab(action) => self.lab.change(action),
+            Action::Instant {
+                nr,
+                opened,
+                mapped,
+                told,
+            } => {
+                let mapped = mapped.map(|(answer, map)| (*answer, map));
+                self.instant(nr, opened.map(|o| *o), mapped, told);
+            }
         }
     }
 
@@ -176,6 +200,56 @@ impl State {
         self.pane = Pane::default();
         self.filter = KindSet::default();
         self.welcome = false;
+    }
+
+    fn enter(&mut self, room: Room) {
+        if room == self.room {
+            return;
+        }
+        // What is open belongs to the room that is left.
+        let nr = self.image.nr;
+        self.begin(ImageState {
+            nr,
+            family: nr,
+            ..ImageState::default()
+        });
+        self.room = room;
+        self.lab.leave();
+    }
+
+    /// The disk that is open is another now, in another state: what was read of the one
+    /// before stays until it has been read again.
+    pub(super) fn reopened(&mut self, nr: u32, answer: Answer) {
+        let same = self.image.source == Some(Source::Run);
+        let family = if same { self.image.family } else { nr };
+        if !same {
+            self.forget();
+        }
+        self.image = ImageState {
+            nr,
+            family,
+            source: Some(Source::Run),
+            stage: Stage::Opening,
+            partition: None,
+            replayed: false,
+        };
+        match answer {
+            Answer::Opened {
+                layers, summary, ..
+            } => {
+                self.image.stage = Stage::Open(Rc::new(Opened {
+                    layers,
+                    partition: None,
+                    replayed: false,
+                    summary: *summary,
+                }));
+                Rc::make_mut(&mut self.replies).all_stale();
+            }
+            Answer::Refused {
+                message, advice, ..
+            } => self.image.stage = Stage::Refused { message, advice },
+            _ => {}
+        }
     }
 
     fn place(&mut self, at: &Address) {
@@ -214,7 +288,7 @@ impl State {
         }
     }
 
-    fn hear(&mut self, answer: Answer, map: Option<Rc<OwnerMap>>) {
+    pub(super) fn hear(&mut self, answer: Answer, map: Option<Rc<OwnerMap>>) {
         if image_of(&answer).is_some_and(|nr| nr != self.image.nr) {
             return;
         }
@@ -277,7 +351,7 @@ impl State {
                     self.adopt_owner();
                 }
             }
-            Answer::Pong { .. } | Answer::Reply { .. } => {}
+            Answer::Pong { .. } | Answer::Reply { .. } | Answer::Lab(_) => {}
         }
     }
 }
@@ -285,7 +359,7 @@ impl State {
 /// The image that an answer speaks of.
 fn image_of(answer: &Answer) -> Option<u32> {
     match answer {
-        Answer::Pong { .. } | Answer::Failed { .. } => None,
+        Answer::Pong { .. } | Answer::Failed { .. } | Answer::Lab(_) => None,
         Answer::Expanding { image, .. }
         | Answer::Partitions { image, .. }
         | Answer::Opened { image, .. }

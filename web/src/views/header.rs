@@ -2,12 +2,13 @@
 
 use yew::prelude::*;
 
+use super::lab::LabTools;
 use super::progress::Progress;
 use crate::command::Command;
 use crate::format;
 use crate::room::Room;
 use crate::samples;
-use crate::store::{Opened, Saving, Source, State, use_store};
+use crate::store::{Opened, Saving, Source, State, Store, use_store};
 
 #[derive(Properties, PartialEq, Debug)]
 pub struct Props {
@@ -23,36 +24,56 @@ pub fn Header(props: &Props) -> Html {
         <header class="bar">
             <h1>{ "fslab" }</h1>
             <nav aria-label="Rooms">
-                { for Room::ALL.iter().map(|&room| html! {
-                    <a href="#" aria-current={(room == props.room).then_some("page")}
-                        onclick={stay(&store.state)}>{ room.name() }</a>
-                }) }
+                { for Room::ALL.iter().map(|&room| door(&store, room, room == props.room)) }
             </nav>
             <p class="what">{ what(&store.state) }</p>
             <div class="tools">
                 if let Some(saving) = &store.state.saving {
                     <SaveLine saving={saving.clone()} />
                 }
-                <CommandButton command={Command::Samples} />
-                <CommandButton command={Command::Open} />
+                { match props.room {
+                    Room::Explore => html! {
+                        <><CommandButton command={Command::Samples} /><CommandButton command={Command::Open} /></>
+                    },
+                    Room::Lab => html! { <LabTools /> },
+                } }
                 <CommandButton command={Command::Help} />
             </div>
         </header>
     }
 }
 
-/// The only room is where one is already: its link goes nowhere while an image is open.
-fn stay(state: &State) -> Callback<MouseEvent> {
-    let open = state.image.source.is_some();
-    Callback::from(move |event: MouseEvent| {
-        if open {
-            event.prevent_default();
-        }
-    })
+/// The way to a room.
+fn door(store: &Store, room: Room, here: bool) -> Html {
+    let to = store.clone();
+    let onclick = Callback::from(move |event: MouseEvent| {
+        event.prevent_default();
+        Command::Room(room).run(&to);
+    });
+    let href = match room {
+        Room::Explore => "#explore",
+        Room::Lab => "#lab",
+    };
+    html! {
+        <a {href} aria-current={here.then_some("page")} {onclick}>{ room.name() }</a>
+    }
 }
 
 /// The name and nature of what is open.
 fn what(state: &State) -> Html {
+    if state.room == Room::Lab {
+        return match state.lab.info() {
+            Some(run) => html! {
+                <>
+                    <span class="name">{ &run.title }</span>
+                    if let Some(opened) = state.opened() {
+                        <span class="nature">{ format!(" · {}", nature(opened)) }</span>
+                    }
+                </>
+            },
+            None => html! {},
+        };
+    }
     let Some(source) = &state.image.source else {
         return html! {};
     };
@@ -62,6 +83,7 @@ fn what(state: &State) -> Html {
             None => format!("sample {name}"),
         },
         Source::File { name, .. } => name.clone(),
+        Source::Run => String::new(),
     };
     let nature = state.opened().map(|opened| nature(opened));
     html! {

@@ -55,7 +55,7 @@ pub fn Help() -> Html {
                 <button type="button" onclick={leave}>{ "Close" }</button>
             </div>
             <table class="plain">
-                <tbody>{ for Command::ALL.iter().map(|command| row(
+                <tbody>{ for Command::of_room(store.state.room).iter().map(|command| row(
                     command.key().1, command.name(), command.help(),
                 )) }</tbody>
             </table>

@@ -10,6 +10,7 @@ pub mod header;
 pub mod help;
 mod hex;
 mod journal;
+pub mod lab;
 mod lines;
 mod map_picture;
 mod notes;

@@ -76,7 +76,7 @@ fn news(image: &ImageState) -> Html {
     let name = match &image.source {
         Some(Source::Sample(name)) => samples::find(name).map_or("the sample", |s| s.title),
         Some(Source::File { name, .. }) => name,
-        None => "",
+        Some(Source::Run) | None => "",
     }
     .to_owned();
     match &image.stage {

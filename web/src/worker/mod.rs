@@ -14,6 +14,7 @@
 pub mod blob;
 pub mod envelope;
 pub mod host;
+pub mod lab;
 pub mod link;
 pub mod protocol;
 pub mod session;

@@ -8,6 +8,8 @@ use fslab_engine::view::journal::JournalView;
 use fslab_engine::view::{BlockView, DirView, Found, GroupRow, InodeView, MapView, Summary};
 use serde::{Deserialize, Serialize};
 
+use super::lab::{LabAnswer, LabRequest};
+
 /// What the page asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
@@ -62,6 +64,8 @@ pub enum Request {
         /// The question.
         query: Query,
     },
+    /// Asks something of a run.
+    Lab(LabRequest),
 }
 
 /// A question on the open filesystem.
@@ -241,6 +245,8 @@ pub enum Answer {
         /// The answer, or a sentence on why there is none.
         reply: Result<Reply, String>,
     },
+    /// Tells something of a run.
+    Lab(Box<LabAnswer>),
 }
 
 /// A partition of an image.

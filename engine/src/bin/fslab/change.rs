@@ -1,15 +1,21 @@
 //! Commands that change an image: each mounts it, makes its calls, unmounts it, and only
 //! then writes what changed.
 
+use crate::in_use;
 use anyhow::{Context, bail};
 use clap::Args;
 use fslab_engine::device::Overlaid;
 use fslab_engine::disk::FileReader;
 use fslab_engine::kernel::xattr::SetFlags;
-use fslab_engine::kernel::{Caller, Errno, FallocateMode, Fd, Mount, MountOptions, OpenFlags};
+use fslab_engine::kernel::{
+    Caller, Errno, FallocateMode, Fd, Mount, MountError, MountOptions, OpenFlags,
+};
 use fslab_engine::units::SimTime;
+use fslab_engine::view::escape;
+use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +29,7 @@ pub struct WriteArgs {
     /// Image of a filesystem
     image: PathBuf,
     /// File to write: made where it is not there
-    path: String,
+    path: OsString,
     /// Where the contents come from; standard input where not given
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
@@ -47,7 +53,7 @@ pub struct RmArgs {
     recursive: bool,
     /// What to remove
     #[arg(required = true)]
-    paths: Vec<String>,
+    paths: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]
@@ -62,7 +68,7 @@ pub struct MkdirArgs {
     mode: u16,
     /// Directories to make
     #[arg(required = true)]
-    paths: Vec<String>,
+    paths: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]
@@ -71,7 +77,7 @@ pub struct RmdirArgs {
     image: PathBuf,
     /// Directories to remove
     #[arg(required = true)]
-    paths: Vec<String>,
+    paths: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]
@@ -82,9 +88,9 @@ pub struct LnArgs {
     #[arg(short, long)]
     symbolic: bool,
     /// What the link leads to
-    target: String,
+    target: OsString,
     /// The new name
-    name: String,
+    name: OsString,
 }
 
 #[derive(Args, Debug)]
@@ -92,9 +98,9 @@ pub struct MvArgs {
     /// Image of a filesystem
     image: PathBuf,
     /// The old name
-    from: String,
+    from: OsString,
     /// The new name
-    to: String,
+    to: OsString,
     /// Fail where the new name is there
     #[arg(short, long)]
     no_clobber: bool,
@@ -112,7 +118,7 @@ pub struct ChmodArgs {
     mode: u16,
     /// Whose
     #[arg(required = true)]
-    paths: Vec<String>,
+    paths: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]
@@ -124,7 +130,7 @@ pub struct ChownArgs {
     owner: Owner,
     /// Whose (a symbolic link is not followed)
     #[arg(required = true)]
-    paths: Vec<String>,
+    paths: Vec<OsString>,
 }
 
 /// User and group.
@@ -134,22 +140,22 @@ type Owner = (Option<u32>, Option<u32>);
 pub struct TruncateArgs {
     /// Image of a filesystem
     image: PathBuf,
-    /// Bytes
-    #[arg(short, long)]
+    /// Bytes, as 4096 or 64M
+    #[arg(short, long, value_parser = size)]
     size: u64,
     /// Which file
-    path: String,
+    path: OsString,
 }
 
 #[derive(Args, Debug)]
 pub struct FallocateArgs {
     /// Image of a filesystem
     image: PathBuf,
-    /// First byte
-    #[arg(short, long, default_value_t = 0)]
+    /// First byte, as 4096 or 1M
+    #[arg(short, long, default_value = "0", value_parser = size)]
     offset: u64,
-    /// Bytes
-    #[arg(short, long)]
+    /// Bytes, as 4096 or 1M
+    #[arg(short, long, value_parser = size)]
     length: u64,
     /// The file's size stays
     #[arg(short = 'n', long)]
@@ -167,7 +173,7 @@ pub struct FallocateArgs {
     #[arg(short, long, group = "how")]
     insert_range: bool,
     /// Which file: made where it is not there
-    path: String,
+    path: OsString,
 }
 
 #[derive(Args, Debug)]
@@ -181,7 +187,12 @@ pub struct SetfattrArgs {
     #[arg(short, long)]
     value: Option<String>,
     /// Whose (a symbolic link is not followed)
-    path: String,
+    path: OsString,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    crate::mkfs::number::bytes(text, 1)
+        .ok_or_else(|| format!("expected a number of bytes, as 4096 or 64M, not \"{text}\""))
 }
 
 fn octal(text: &str) -> Result<u16, String> {
@@ -211,17 +222,30 @@ fn change(
     work: impl FnOnce(&mut Mount, &Caller) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let name = || image.display().to_string();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(image)
+        .with_context(name)?;
+    in_use::take(&file, image)?;
     let reader = FileReader::open(image).with_context(name)?;
     let device = Overlaid::new(Arc::new(reader));
-    let options = MountOptions {
-        epoch: 0,
-        ..MountOptions::default()
-    };
-    let mut mount = Mount::mount(Box::new(device), options).with_context(name)?;
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    mount.vol.events.now = SimTime(now.as_nanos().min(u64::MAX.into()) as u64);
+    // What the mount itself writes has its time too.
+    let options = MountOptions {
+        epoch: now.as_secs(),
+        ..MountOptions::default()
+    };
+    let mut mount = Mount::mount(Box::new(device), options).map_err(|e| match e {
+        MountError::Unreadable(_) => anyhow::anyhow!(
+            "{}: {e}; only a plain image of an ext2, ext3 or ext4 filesystem can be changed",
+            name()
+        ),
+        e => anyhow::Error::new(e).context(name()),
+    })?;
+    mount.set_now(SimTime(now.subsec_nanos().into()));
     let umask = 0;
     let who = Caller {
         umask,
@@ -230,10 +254,6 @@ fn change(
     work(&mut mount, &who)?;
     let (device, done) = mount.unmount();
     done.context("unmounting")?;
-    let file = OpenOptions::new()
-        .write(true)
-        .open(image)
-        .with_context(name)?;
     let changed = device.as_any().downcast_ref::<Overlaid>();
     for (offset, bytes) in changed.iter().flat_map(|d| d.changes()) {
         file.write_all_at(bytes, offset).with_context(name)?;
@@ -243,12 +263,13 @@ fn change(
 
 /// Says which path a call failed for.
 trait For<T> {
-    fn of(self, path: &str) -> anyhow::Result<T>;
+    fn of(self, path: &(impl AsRef<OsStr> + ?Sized)) -> anyhow::Result<T>;
 }
 
 impl<T> For<T> for Result<T, Errno> {
-    fn of(self, path: &str) -> anyhow::Result<T> {
-        self.map_err(|e| anyhow::anyhow!("{}: {}", path.escape_debug(), e.words()))
+    fn of(self, path: &(impl AsRef<OsStr> + ?Sized)) -> anyhow::Result<T> {
+        let shown = || escape(path.as_ref().as_bytes());
+        self.map_err(|e| anyhow::anyhow!("{}: {}", shown(), e.words()))
     }
 }
 
@@ -308,10 +329,13 @@ pub fn rm(a: &RmArgs) -> anyhow::Result<()> {
 
 /// Removes a tree, deepest first, without recursion: a hostile one may be very deep.
 fn remove_tree(mount: &mut Mount, who: &Caller, path: &[u8]) -> anyhow::Result<()> {
-    let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let last = path.rsplit(|b| *b == b'/').find(|part| !part.is_empty());
+    if matches!(last, Some(b"." | b"..")) {
+        bail!("{}: \".\" and \"..\" are not removed", escape(path));
+    }
     let mut stack = vec![(path.to_vec(), false)];
     while let Some((path, emptied)) = stack.pop() {
-        let name = shown(&path);
+        let name = OsStr::from_bytes(&path).to_owned();
         if emptied {
             mount.rmdir(who, &path).of(&name)?;
             continue;
@@ -346,19 +370,17 @@ pub fn mkdir(a: &MkdirArgs) -> anyhow::Result<()> {
     })
 }
 
-fn make_parents(mount: &mut Mount, who: &Caller, path: &str, mode: u16) -> anyhow::Result<()> {
-    let ends = path
-        .match_indices('/')
-        .map(|(at, _)| at)
-        .filter(|at| *at > 0);
-    for end in ends.chain([path.len()]) {
-        match mount.mkdir(who, &path.as_bytes()[..end], mode) {
+fn make_parents(mount: &mut Mount, who: &Caller, path: &OsStr, mode: u16) -> anyhow::Result<()> {
+    let bytes = path.as_bytes();
+    let ends = (1..bytes.len()).filter(|at| bytes[*at] == b'/');
+    for end in ends.chain([bytes.len()]) {
+        match mount.mkdir(who, &bytes[..end], mode) {
             Err(Errno::EEXIST) => {}
-            other => other.of(&path[..end])?,
+            other => other.of(OsStr::from_bytes(&bytes[..end]))?,
         }
     }
-    if mount.stat(who, path.as_bytes()).of(path)?.mode & 0xF000 != 0x4000 {
-        bail!("{}: {}", path.escape_debug(), Errno::EEXIST.words());
+    if mount.stat(who, bytes).of(path)?.mode & 0xF000 != 0x4000 {
+        bail!("{}: {}", escape(bytes), Errno::EEXIST.words());
     }
     Ok(())
 }

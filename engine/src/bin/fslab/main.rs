@@ -13,6 +13,7 @@ mod change;
 mod device;
 mod extents;
 mod groups;
+mod in_use;
 mod info;
 mod journal;
 mod link;

@@ -51,12 +51,26 @@ impl Unstable {
 
 /// A request in the queue.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    request: u64,
-    kind: Io,
-    offset: u64,
-    len: u64,
-    cause: Option<EventId>,
+pub struct Waiting {
+    /// Its number.
+    pub request: u64,
+    /// What it asks.
+    pub kind: Io,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The event that it follows from.
+    pub cause: Option<EventId>,
+}
+
+/// What a drive is at.
+#[derive(Clone, Copy, Debug)]
+pub enum AtWork {
+    /// A request.
+    Request(Waiting),
+    /// It writes a piece of its cache to the medium: first byte, bytes.
+    Destage(u64, u64),
 }
 
 /// What is being done.
@@ -155,6 +169,31 @@ impl Drive {
     pub fn queue_len(&self) -> usize {
         let at_work = matches!(self.work, Some((Work::Request(_), _)));
         self.queue.len() + usize::from(at_work)
+    }
+
+    /// Requests that wait, the next first.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Waiting> {
+        self.queue.iter()
+    }
+
+    /// What it is at, and when that will be done.
+    pub fn at_work(&self) -> Option<(AtWork, SimTime)> {
+        let (work, done) = self.work?;
+        let work = match work {
+            Work::Request(r) => AtWork::Request(r),
+            Work::Destage { offset, len, .. } => AtWork::Destage(offset, len),
+        };
+        Some((work, done))
+    }
+
+    /// Bytes of the write cache; `None`: there is none.
+    pub fn cache_size(&self) -> Option<u64> {
+        self.cache
+    }
+
+    /// Flushes queued so far.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Bytes in the write cache that the medium has not.

@@ -104,6 +104,11 @@ impl Mount {
         let inode = self.inodes.get(&mut self.vol, nr)?;
         let dirty = inode.pages.dirty_count() > 0;
         self.inodes.mark_dirty(nr, dirty);
+        if done.is_err() {
+            // What got its blocks before the error keeps them.
+            let inode = self.inodes.get(&mut self.vol, nr)?;
+            self.vol.write_inode(inode)?;
+        }
         done
     }
 
@@ -265,8 +270,13 @@ impl Mount {
         if range.from >= size {
             return Ok(());
         }
-        // Past the end, only what shares the last page with it (4096 bytes in Linux).
-        let to = range.to.min(size.next_multiple_of(4096.max(range.block)));
+        // A hole over the end goes on to the end of the last page (4096 bytes in Linux),
+        // whether that is more than was asked for or less.
+        let to = if range.to > size {
+            size.next_multiple_of(4096.max(range.block))
+        } else {
+            range.to
+        };
         let range = Range { to, ..range };
         self.zero_edges(nr, range)?;
         let (first, end) = range.whole();

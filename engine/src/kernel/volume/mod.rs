@@ -4,7 +4,10 @@ mod cache;
 mod descs;
 mod inode_table;
 mod requests;
+mod seen;
 mod superblock;
+
+pub use seen::{Seen, Version};
 
 use super::buffer::Buffers;
 use super::{Errno, MountOptions, Result};

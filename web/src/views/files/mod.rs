@@ -25,11 +25,12 @@ const ROOT: u32 = 2;
 pub fn Files() -> Html {
     let store = use_store();
     let image = store.state.image.nr;
+    let family = store.state.image.family;
     let open = use_state(|| Open::new(ROOT));
     let cursor = use_state_eq(|| 0_u64);
     {
         let (open, cursor) = (open.clone(), cursor.clone());
-        use_effect_with(image, move |_| {
+        use_effect_with(family, move |_| {
             open.set(Open::new(ROOT));
             cursor.set(0);
         });
@@ -41,6 +42,15 @@ pub fn Files() -> Html {
         use_effect_with((image, missing), move |&(_, missing)| {
             if missing {
                 engine.list(ROOT, 0);
+            }
+        });
+    }
+    // The same disk in another state: what is listed is read again.
+    {
+        let (engine, dirs) = (store.engine.clone(), Rc::clone(&store.state.dirs));
+        use_effect_with(image, move |_| {
+            for (dir, from) in dirs.pages() {
+                engine.list(dir, from);
             }
         });
     }

@@ -4,6 +4,7 @@
 //! slices, so that questions and a cancel come through between them.
 
 mod journal;
+mod lab;
 mod open;
 mod queries;
 mod scan;
@@ -53,6 +54,8 @@ pub struct Session {
     listing: RefCell<Option<Listing>>,
     /// When the next word of progress is due, milliseconds; `None` before the first.
     next_word: Option<f64>,
+    /// The runs; they stay whatever is opened.
+    lab: lab::Lab,
 }
 
 /// Milliseconds between two words of progress: the page draws each.
@@ -70,7 +73,7 @@ enum Work {
 impl Session {
     /// Whether there is work to go on with.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.work, Work::Nothing) || !self.waiting.is_empty()
+        !matches!(self.work, Work::Nothing) || !self.waiting.is_empty() || self.is_recording()
     }
 
     /// Does what a request asks. `medium` is the file that came with it.
@@ -79,6 +82,7 @@ impl Session {
             Request::Ping => vec![plain(Answer::Pong {
                 version: env!("CARGO_PKG_VERSION").into(),
             })],
+            Request::Lab(request) => self.hear_lab(request),
             Request::Open { image, .. } => self.open(image, medium),
             _ if number(&request) != Some(self.image) => Vec::new(),
             Request::OpenJournal { .. } => {
@@ -136,7 +140,7 @@ impl Session {
             return self.search_journal(now, until);
         }
         match std::mem::take(&mut self.work) {
-            Work::Nothing => Vec::new(),
+            Work::Nothing => self.record(now, until),
             Work::Expanding(opener) => self.expand(opener, now, until),
             Work::Scanning(scanning) => self.scan_on(scanning, now, until),
         }
@@ -158,7 +162,7 @@ fn plain(answer: Answer) -> Say {
 /// The image a request is about.
 fn number(request: &Request) -> Option<u32> {
     match *request {
-        Request::Ping => None,
+        Request::Ping | Request::Lab(_) => None,
         Request::Open { image, .. }
         | Request::OpenJournal { image }
         | Request::Choose { image, .. }

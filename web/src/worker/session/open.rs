@@ -11,8 +11,10 @@ impl Session {
     pub(super) fn open(&mut self, image: u32, medium: Option<Medium>) -> Vec<Say> {
         *self = Self {
             image,
+            lab: std::mem::take(&mut self.lab),
             ..Self::default()
         };
+        self.lab.forget_shown();
         let Some(medium) = medium else {
             return vec![self.refused("The page sent no file to open".into(), None)];
         };

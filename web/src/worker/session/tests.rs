@@ -40,7 +40,7 @@ fn open(session: &mut Session, image: u32, bytes: Vec<u8>) -> Vec<Answer> {
 }
 
 /// Goes on with slices of a millisecond, by a clock that moves a millisecond a look.
-fn run(session: &mut Session) -> Vec<Answer> {
+pub(super) fn run(session: &mut Session) -> Vec<Answer> {
     let time = Cell::new(0.0);
     let now = || {
         time.set(time.get() + 1.0);

@@ -18,6 +18,7 @@ pub fn export(disk: &CowDisk, path: &Path, offset: u64) -> anyhow::Result<()> {
     if !file.metadata()?.is_file() {
         bail!("not a regular file: fslab writes to image files only");
     }
+    crate::in_use::take(&file, path)?;
     let Some(end) = offset.checked_add(disk.len()) else {
         bail!("the filesystem would end past what a file can hold");
     };

@@ -2,7 +2,7 @@
 
 mod extended;
 mod image;
-mod number;
+pub mod number;
 mod options;
 
 use crate::out;

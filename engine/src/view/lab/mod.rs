@@ -1,0 +1,19 @@
+//! Pictures of a machine at an instant, and of a run as a whole, as plain data.
+
+mod device;
+mod events;
+mod frame;
+mod journal;
+mod lanes;
+mod memory;
+mod spans;
+mod words;
+
+pub use device::{DeviceView, RequestView, UnstableView};
+pub use events::{EventView, Lane, event_view, kind_words, lane_of};
+pub use frame::{Frame, OpenRow, ProcessView, frame};
+pub use journal::{LogView, Stage, TransactionView};
+pub use lanes::{Axis, LaneView, Lanes, Level, Mark, MarkKind, Span, SpanKind, Window};
+pub use memory::{FileView, PageRun, PageState};
+pub use spans::Story;
+pub use words::event_words;
