@@ -178,12 +178,17 @@ impl Drive {
 
     /// What it is at, and when that will be done.
     pub fn at_work(&self) -> Option<(AtWork, SimTime)> {
-        let (work, done) = self.work?;
+        let (work, done) = self.work.as_ref()?;
         let work = match work {
-            Work::Request(r) => AtWork::Request(r),
-            Work::Destage { offset, len, .. } => AtWork::Destage(offset, len),
+            Work::Request(r) => AtWork::Request(*r),
+            // Several pieces are told as one, from the first to the last.
+            Work::Destage { pieces, .. } => {
+                let from = pieces.first().map_or(0, |p| p.0);
+                let to = pieces.last().map_or(from, |p| p.0 + p.1);
+                AtWork::Destage(from, to - from)
+            }
         };
-        Some((work, done))
+        Some((work, *done))
     }
 
     /// Bytes of the write cache; `None`: there is none.
