@@ -242,7 +242,7 @@ impl Card {
             }
             Arc::from(places)
         });
-        let Some(segment) = self.segments.get_mut(o.segment as usize) else {
+        let Some(segment) = Arc::make_mut(&mut self.segments).get_mut(o.segment as usize) else {
             return 0;
         };
         let new = Segment {
@@ -294,7 +294,7 @@ impl Card {
         if let Some(o) = at.and_then(|i| self.list(nr).remove(i)) {
             time += self.erase(o.new, deeds);
         }
-        match self.segments.get_mut(nr as usize) {
+        match Arc::make_mut(&mut self.segments).get_mut(nr as usize) {
             Some(s) if !s.erased => s.erased = true,
             _ => return time,
         }
