@@ -188,7 +188,9 @@ impl Card {
     fn close(&mut self, mut o: Open, deeds: &mut Vec<Deed>) -> u64 {
         self.stats.closed += 1;
         let pages = self.spec.pages();
-        let missing = o.missing(pages);
+        let old = self.segment(o.segment);
+        let has = |page: &u32| old.as_ref().is_some_and(|s| s.page(*page, pages).is_some());
+        let missing: Vec<u32> = o.missing(pages).into_iter().filter(has).collect();
         let by_log = self.is_fat(o.segment) || self.spec.collector == Collector::Log;
         let fits = o.fill as usize + missing.len() <= pages as usize;
         let mut time = 0;
