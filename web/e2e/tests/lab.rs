@@ -5,7 +5,14 @@ mod common;
 use anyhow::{Result, ensure};
 use common::{downloaded, folder, have, run, wait_for_address, wait_for_text_in};
 use fslab_e2e::{Page, until};
-use thirtyfour::Key;
+
+// Keys as WebDriver writes them.
+const RIGHT: &str = "\u{e014}";
+const LEFT: &str = "\u{e012}";
+const HOME: &str = "\u{e011}";
+const END: &str = "\u{e010}";
+const ENTER: &str = "\u{e007}";
+const ESCAPE: &str = "\u{e00c}";
 
 /// The state that is shown, as far as it is words.
 const STATE: &str =
@@ -79,17 +86,17 @@ async fn stepping_back_shows_what_was_there() -> Result<()> {
     fslab_e2e::run("#lab&l=fsync&at=120", async |page| {
         recorded(page).await?;
         wait_for_event(page, |at| at == 120).await?;
-        keys(page, &[Key::ArrowRight.value().as_str()]).await?;
+        keys(page, &[RIGHT]).await?;
         let on = wait_for_event(page, |at| at > 120).await?;
         let there: String = page.evaluate(STATE).await?;
         for _ in 0..3 {
             let before = event(page).await?;
-            keys(page, &[Key::ArrowRight.value().as_str()]).await?;
+            keys(page, &[RIGHT]).await?;
             wait_for_event(page, |at| at > before).await?;
         }
         for _ in 0..3 {
             let before = event(page).await?;
-            keys(page, &[Key::ArrowLeft.value().as_str()]).await?;
+            keys(page, &[LEFT]).await?;
             wait_for_event(page, |at| at < before).await?;
         }
         ensure!(event(page).await? == on);
@@ -179,7 +186,7 @@ async fn an_endless_program_stops_at_its_limit() -> Result<()> {
         write(page, "fslab = 1\n[run.limits]\ncalls = 200\n[[process]]\nname = \"p\"\nprogram = '''\nwhile true { stat(\"/\") }\n'''\n").await?;
         page.click("button", "Run the changed text").await?;
         recorded(page).await?;
-        keys(page, &[Key::End.value().as_str()]).await?;
+        keys(page, &[END]).await?;
         wait_for_text_in(page, ".ending", "limit of 200 calls").await
     })
     .await
@@ -201,7 +208,7 @@ async fn the_disk_is_saved_as_an_image() -> Result<()> {
             )
             .await?;
         recorded(page).await?;
-        keys(page, &[Key::End.value().as_str()]).await?;
+        keys(page, &[END]).await?;
         wait_for_event(page, |at| at > 0).await?;
         page.click("button", "Save…").await?;
         page.click("button", "The disk at this event, as an image")
@@ -223,12 +230,12 @@ async fn everything_goes_by_keys() -> Result<()> {
         keys(page, &[" "]).await?;
         page.find("button", "▶ Play").await?;
         let there = event(page).await?;
-        keys(page, &[Key::Home.value().as_str()]).await?;
+        keys(page, &[HOME]).await?;
         wait_for_event(page, |at| at < there).await?;
         keys(page, &["/"]).await?;
-        keys(page, &["kind=Transaction", Key::Enter.value().as_str()]).await?;
+        keys(page, &["kind=Transaction", ENTER]).await?;
         wait_for_text_in(page, ".where", "Transaction").await?;
-        keys(page, &[Key::Escape.value().as_str()]).await?;
+        keys(page, &[ESCAPE]).await?;
         // Pictures come and go by their numbers.
         keys(page, &["3", "7"]).await?;
         page.find("listbox", "Events").await?;
@@ -237,7 +244,7 @@ async fn everything_goes_by_keys() -> Result<()> {
         keys(page, &["?"]).await?;
         wait_for_text_in(page, "dialog.help", "Fork here").await?;
         page.screenshots("lab-keys").await?;
-        keys(page, &[Key::Escape.value().as_str()]).await?;
+        keys(page, &[ESCAPE]).await?;
         keys(page, &["f"]).await?;
         wait_for_text_in(page, ".runs", "from run 1").await
     })
@@ -248,7 +255,7 @@ async fn everything_goes_by_keys() -> Result<()> {
 async fn rooms_are_gone_between_without_loss() -> Result<()> {
     fslab_e2e::run("", async |page| {
         recorded(page).await?;
-        keys(page, &[Key::End.value().as_str()]).await?;
+        keys(page, &[END]).await?;
         let end = wait_for_event(page, |at| at > 0).await?;
         page.click("link", "Explore").await?;
         page.find("tree", "Files").await?;
