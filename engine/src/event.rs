@@ -345,6 +345,18 @@ pub enum What {
     Warning { words: String },
     /// `errors=remount-ro` took effect.
     ReadOnly,
+    /// Pages of flash were programmed: first physical page, first logical page of the medium,
+    /// and where they were copied from, if the host did not write them.
+    FlashProgrammed {
+        page: u64,
+        logical: u64,
+        from: Option<u64>,
+        len: u32,
+    },
+    /// A block of flash was erased: a card's segment, counted as the medium counts its own.
+    FlashErased { block: u32 },
+    /// A block of flash broke and is used no more.
+    FlashBroke { block: u32 },
 }
 
 /// Where events go until someone takes them.

@@ -1,6 +1,8 @@
 //! The simulated hardware. Knows no filesystem.
 
+pub mod catalogue;
 mod drive;
+pub mod flash;
 pub mod ftl;
 pub mod hdd;
 mod overlay;
@@ -154,6 +156,22 @@ pub enum DeviceEvent {
     Completed(u64),
     /// The cache wrote bytes to the medium: offset, length.
     Destaged(u64, u64),
+    /// Pages of flash were programmed, one behind the other, pages of the medium one behind
+    /// the other in them.
+    Programmed {
+        /// First physical page.
+        page: u64,
+        /// First logical page.
+        logical: u64,
+        /// The first physical page that they were copied from; `None`: the host wrote them.
+        from: Option<u64>,
+        /// How many.
+        len: u32,
+    },
+    /// A block of flash was erased.
+    Erased(u32),
+    /// A block of flash broke.
+    Broke(u32),
 }
 
 impl Clone for Box<dyn Device> {
@@ -175,4 +193,7 @@ pub enum DeviceError {
         /// Bytes of the device.
         len: u64,
     },
+    /// The medium writes no more.
+    #[error(transparent)]
+    Failed(#[from] flash::FlashError),
 }

@@ -142,6 +142,9 @@ impl What {
             | Self::ProcessEnded
             | Self::ProcessFailed { .. }
             | Self::Destaged { .. }
+            | Self::FlashProgrammed { .. }
+            | Self::FlashErased { .. }
+            | Self::FlashBroke { .. }
             | Self::Mounted
             | Self::Unmounted
             | Self::Flushed

@@ -7,19 +7,21 @@
 
 mod calls;
 mod gauges;
+mod hardware;
 mod process;
 mod step;
 mod threads;
 
 pub use gauges::Gauges;
+pub use hardware::HardwareError;
 pub use process::{Doing, Process};
 
-use crate::device::{Device, Drive, Mechanism};
+use crate::device::{Device, Drive};
 use crate::disk::CowDisk;
 use crate::event::{Actor, Event, EventId};
 use crate::ext4::mkfs::{MkfsError, mkfs};
 use crate::kernel::{Mount, MountError};
-use crate::scenario::{Limits, Medium, ProcessSpec, Scenario};
+use crate::scenario::{Limits, ProcessSpec, Scenario};
 use crate::units::SimTime;
 use std::sync::Arc;
 
@@ -88,6 +90,9 @@ impl std::fmt::Display for End {
 /// Why a machine cannot be set up.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum MachineError {
+    /// There cannot be such hardware.
+    #[error("device: {0}")]
+    Device(#[from] HardwareError),
     /// The filesystem cannot be made.
     #[error("mkfs: {0}")]
     Mkfs(#[from] MkfsError),
@@ -107,12 +112,9 @@ impl Machine {
 
     /// A machine over a disk that holds a filesystem already.
     pub fn with_disk(scenario: Arc<Scenario>, disk: CowDisk) -> Result<Self, MachineError> {
-        let mechanism = match &scenario.device.medium {
-            Medium::Ram => Mechanism::Ram,
-            Medium::Hdd(spec) => Mechanism::hdd(spec.clone(), scenario.device.size),
-        };
+        let mechanism = hardware::mechanism(&scenario.device)?;
         let cache = scenario.device.cache.as_ref().map(|c| c.size);
-        let drive = Drive::new(disk, mechanism, cache);
+        let drive = Drive::new(disk, mechanism, cache).starting_at(scenario.device.start);
         let mount = Mount::mount_watched(Box::new(drive), scenario.mount.clone())?;
         let processes = scenario
             .processes

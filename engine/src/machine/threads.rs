@@ -54,6 +54,19 @@ impl Machine {
                     sector: offset / SECTOR,
                     sectors: len / SECTOR,
                 },
+                DeviceEvent::Programmed {
+                    page,
+                    logical,
+                    from,
+                    len,
+                } => What::FlashProgrammed {
+                    page,
+                    logical,
+                    from,
+                    len,
+                },
+                DeviceEvent::Erased(block) => What::FlashErased { block },
+                DeviceEvent::Broke(block) => What::FlashBroke { block },
             };
             self.act_as(Actor::Device, happening.cause, |m| {
                 m.mount.vol.events.emit(|| what);

@@ -2,6 +2,8 @@
 
 use super::lang::Program;
 use crate::device::HddSpec;
+use crate::device::flash::{BlockMappedSpec, CardSpec, SsdSpec};
+use crate::device::hdd::{DiskSpec, Order};
 use crate::ext4::mkfs;
 use crate::kernel::MountOptions;
 use crate::units::SimTime;
@@ -41,6 +43,8 @@ pub struct DeviceSpec {
     pub size: u64,
     /// What it is.
     pub medium: Medium,
+    /// Where on the medium it begins, bytes: the offset of its partition.
+    pub start: u64,
     /// Its write cache; `None`: a write is done when it is on the medium.
     pub cache: Option<CacheSpec>,
 }
@@ -57,8 +61,21 @@ pub struct CacheSpec {
 pub enum Medium {
     /// Memory: every request takes the same short time.
     Ram,
-    /// A disk that turns.
+    /// A disk that turns, in its simplest form.
     Hdd(HddSpec),
+    /// A disk with zones and a seek curve, which serves its queue in an order.
+    Disk(DiskSpec, Order),
+    /// A solid-state disk with a page map. `filled`: all of it was written once before.
+    Ssd {
+        /// Sizes, rules, times.
+        spec: Box<SsdSpec>,
+        /// All of it was written once before.
+        filled: bool,
+    },
+    /// A solid-state disk with a map of blocks.
+    BlockMapped(BlockMappedSpec),
+    /// A card.
+    Card(CardSpec),
 }
 
 /// A process.

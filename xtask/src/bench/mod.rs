@@ -4,6 +4,7 @@
 
 mod files;
 mod first_picture;
+mod ftl;
 mod images;
 mod map;
 mod map_frames;
@@ -41,6 +42,10 @@ const BENCHES: &[Bench] = &[
     Bench {
         name: "first-picture",
         run: first_picture::run,
+    },
+    Bench {
+        name: "ftl",
+        run: ftl::run,
     },
     Bench {
         name: "images",

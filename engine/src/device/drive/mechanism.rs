@@ -1,5 +1,7 @@
 //! How long the medium takes.
 
+use crate::device::flash::{Deed, Flash, FlashError, Touch};
+use crate::device::hdd::{Disk, Sweeping};
 use crate::units::SimTime;
 
 const SECTOR: u64 = 512;
@@ -55,9 +57,88 @@ pub enum Mechanism {
         /// Where the arm is: cylinder.
         head: u64,
     },
+    /// A disk with zones, whose queue is served in an order.
+    Disk {
+        /// The disk.
+        disk: Disk,
+        /// The order.
+        order: Sweeping,
+        /// Where the last access ended: byte.
+        last: u64,
+    },
+    /// Flash.
+    Flash(Box<Flash>),
 }
 
 impl Mechanism {
+    /// A disk with zones.
+    pub fn disk(disk: Disk, order: Sweeping) -> Self {
+        Self::Disk {
+            disk,
+            order,
+            last: 0,
+        }
+    }
+
+    /// Flash.
+    pub fn flash(flash: Flash) -> Self {
+        Self::Flash(Box::new(flash))
+    }
+
+    /// Whether the cache survives a power cut.
+    pub(super) fn is_protected(&self) -> bool {
+        match self {
+            Self::Flash(f) => matches!(&**f, Flash::Ssd(d) if d.spec().protected),
+            _ => false,
+        }
+    }
+
+    /// Bytes that are best written together; 0: whatever lies together.
+    pub(super) fn unit(&self) -> u64 {
+        match self {
+            Self::Flash(f) => f.unit(),
+            _ => 0,
+        }
+    }
+
+    /// Which of the waiting requests, given by their first bytes, is next.
+    pub(super) fn choose(&mut self, now: SimTime, waiting: &[u64]) -> usize {
+        let Self::Disk { disk, order, .. } = self else {
+            return 0;
+        };
+        let sectors: Vec<u64> = waiting.iter().map(|at| at / SECTOR).collect();
+        let start = now.0.saturating_add(disk.spec().command);
+        let planned = start.saturating_sub(disk.spec().late);
+        order.choose(&sectors, disk, planned).unwrap_or(0)
+    }
+
+    /// Whether requests may be served in another order than theirs.
+    pub(super) fn reorders(&self) -> bool {
+        matches!(self, Self::Disk { .. })
+    }
+
+    /// Reads or writes pieces of bytes from `now` on, or gives them up; what it takes, ns.
+    pub(super) fn touch(
+        &mut self,
+        now: SimTime,
+        touch: Touch,
+        pieces: &[(u64, u64)],
+        deeds: &mut Vec<Deed>,
+    ) -> Result<u64, FlashError> {
+        if let Self::Flash(flash) = self {
+            return flash.access(touch, pieces, deeds);
+        }
+        if touch == Touch::Discard {
+            return Ok(self.by_cache(0));
+        }
+        let mut time = 0u64;
+        for &(offset, len) in pieces {
+            let at = SimTime(now.0.saturating_add(time));
+            time = time.saturating_add(self.access(at, offset, len));
+        }
+        Ok(time)
+    }
+
     /// A disk of `len` bytes with its arm at the outer edge.
     pub fn hdd(spec: HddSpec, len: u64) -> Self {
         let per_cylinder = u64::from(spec.sectors_per_cylinder.max(1)) * SECTOR;
@@ -73,6 +154,8 @@ impl Mechanism {
         match self {
             Self::Ram => 0,
             Self::Hdd { head, .. } => *head,
+            Self::Disk { disk, .. } => disk.cylinder().into(),
+            Self::Flash(_) => 0,
         }
     }
 
@@ -81,6 +164,8 @@ impl Mechanism {
         match self {
             Self::Ram => 0,
             Self::Hdd { spec, head, .. } => head * u64::from(spec.sectors_per_cylinder) * SECTOR,
+            Self::Disk { last, .. } => *last,
+            Self::Flash(_) => 0,
         }
     }
 
@@ -89,11 +174,25 @@ impl Mechanism {
         match self {
             Self::Ram => RAM_REQUEST,
             Self::Hdd { .. } => COMMAND + len.saturating_mul(WIRE_BYTE),
+            Self::Disk { disk, .. } => disk.spec().command + len.saturating_mul(WIRE_BYTE),
+            Self::Flash(flash) => flash.by_cache(len),
         }
     }
 
     /// What bytes on the medium take from `now` on, ns; the arm is there afterwards.
-    pub(super) fn access(&mut self, now: SimTime, offset: u64, len: u64) -> u64 {
+    fn access(&mut self, now: SimTime, offset: u64, len: u64) -> u64 {
+        if let Self::Disk { disk, order, last } = self {
+            let (first, end) = (offset / SECTOR, offset.saturating_add(len).div_ceil(SECTOR));
+            let command = disk.spec().command;
+            let wire = if order.in_drive() {
+                0
+            } else {
+                disk.spec().wire
+            };
+            *last = offset.saturating_add(len);
+            let done = disk.access(now.0.saturating_add(command), first, end - first);
+            return (command + wire).saturating_add(done.total());
+        }
         let Self::Hdd {
             spec,
             cylinders,

@@ -7,6 +7,7 @@ mod mechanism;
 
 pub use mechanism::{HddSpec, Mechanism};
 
+use super::flash::{Deed, FlashError, Touch};
 use super::{Counters, Device, DeviceError, DeviceEvent, Happening, Op, Queued, Request};
 use crate::disk::{CowDisk, Data, ReadAt, ReadError};
 use crate::event::{EventId, Io};
@@ -18,6 +19,8 @@ use std::sync::Arc;
 const PIECE: u64 = 4096;
 /// Most bytes that the cache writes to the medium at once.
 const DESTAGE: u64 = 1 << 20;
+/// Requests that a disk chooses from: as many as a drive takes (SATA's NCQ).
+const TAGS: usize = 32;
 /// A drive begins to empty its cache when it has been idle for so long, ns.
 const IDLE: u64 = 20_000_000;
 
@@ -36,6 +39,14 @@ pub struct Unstable {
     pub fua: bool,
     /// The event that it follows from.
     pub cause: Option<EventId>,
+}
+
+impl Unstable {
+    /// Its first byte, and the one behind its last.
+    fn range(&self) -> (u64, u64) {
+        let len: u64 = self.data.iter().map(|(_, n)| n).sum();
+        (self.offset, self.offset.saturating_add(len))
+    }
 }
 
 /// A request in the queue.
@@ -63,15 +74,14 @@ pub enum AtWork {
 }
 
 /// What is being done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Work {
     /// A request, as a whole.
     Request(Waiting),
-    /// A piece of the cache goes to the medium, for a flush, for room, or because there is
-    /// time.
+    /// Pieces of the cache, each an offset and a length, go to the medium, for a flush, for
+    /// room, or because there is time.
     Destage {
-        offset: u64,
-        len: u64,
+        pieces: Vec<(u64, u64)>,
         cause: Option<EventId>,
     },
 }
@@ -84,6 +94,10 @@ pub struct Drive {
     unstable: imbl::Vector<Unstable>,
     epoch: u64,
     mechanism: Mechanism,
+    /// Where on the medium the drive's first byte is.
+    start: u64,
+    /// Why the medium writes no more.
+    failed: Option<FlashError>,
     /// Bytes of the write cache; `None`: there is none.
     cache: Option<u64>,
     /// Pieces in the cache that the medium has not, by number.
@@ -109,6 +123,8 @@ impl Drive {
             unstable: imbl::Vector::new(),
             epoch: 0,
             mechanism,
+            start: 0,
+            failed: None,
             cache: cache.filter(|&c| c >= PIECE),
             dirty: imbl::OrdSet::new(),
             queue: VecDeque::new(),
@@ -120,6 +136,18 @@ impl Drive {
             idle_since: SimTime(0),
             counters: Counters::default(),
         }
+    }
+
+    /// The same as a partition that begins `start` bytes into the medium.
+    #[must_use]
+    pub fn starting_at(mut self, start: u64) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// Where on the medium the drive's first byte is.
+    pub fn start(&self) -> u64 {
+        self.start
     }
 
     /// What reads see.
@@ -150,12 +178,17 @@ impl Drive {
 
     /// What it is at, and when that will be done.
     pub fn at_work(&self) -> Option<(AtWork, SimTime)> {
-        let (work, done) = self.work?;
+        let (work, done) = self.work.as_ref()?;
         let work = match work {
-            Work::Request(r) => AtWork::Request(r),
-            Work::Destage { offset, len, .. } => AtWork::Destage(offset, len),
+            Work::Request(r) => AtWork::Request(*r),
+            // Several pieces are told as one, from the first to the last.
+            Work::Destage { pieces, .. } => {
+                let from = pieces.first().map_or(0, |p| p.0);
+                let to = pieces.last().map_or(from, |p| p.0 + p.1);
+                AtWork::Destage(from, to - from)
+            }
         };
-        Some((work, done))
+        Some((work, *done))
     }
 
     /// Bytes of the write cache; `None`: there is none.
@@ -182,25 +215,46 @@ impl Drive {
         if self.work.is_some() {
             return;
         }
-        let Some(&next) = self.queue.front() else {
+        let at = self.choose();
+        let Some(&next) = self.queue.get(at) else {
             return;
         };
         if let Some(piece) = self.must_destage(&next) {
-            return self.destage(piece, next.cause);
+            return self.destage(piece, next.cause, told);
         }
-        self.queue.pop_front();
+        self.queue.remove(at);
         told.push(Happening {
             what: DeviceEvent::Started(next.request),
             cause: next.cause,
         });
-        let time = self.service(&next);
+        let time = self.service(&next, told);
         let done = SimTime(self.now.0.saturating_add(time));
         self.work = Some((Work::Request(next), done));
+    }
+
+    /// Which of the queue is next: none passes a flush or a discard, and of the others the
+    /// medium chooses.
+    fn choose(&mut self) -> usize {
+        if !self.mechanism.reorders() || self.queue.len() < 2 {
+            return 0;
+        }
+        let free = |r: &&Waiting| !matches!(r.kind, Io::Flush | Io::Discard);
+        let waiting: Vec<u64> = self
+            .queue
+            .iter()
+            .take(TAGS)
+            .take_while(free)
+            .map(|r| r.offset.saturating_add(self.start))
+            .collect();
+        self.mechanism.choose(self.now, &waiting)
     }
 
     /// The piece of the cache that has to go to the medium before a request can be done.
     fn must_destage(&self, next: &Waiting) -> Option<u64> {
         let cache = self.cache?;
+        if self.mechanism.is_protected() && next.kind == Io::Flush {
+            return None;
+        }
         match next.kind {
             Io::Flush => self.next_dirty(),
             Io::Write | Io::Discard if self.cached_bytes().saturating_add(next.len) > cache => {
@@ -220,30 +274,92 @@ impl Drive {
             .copied()
     }
 
-    /// Begins to write a run of dirty pieces.
-    fn destage(&mut self, first: u64, cause: Option<EventId>) {
+    /// Begins to write dirty pieces: a run of them, or all that lie in one unit of the medium.
+    fn destage(&mut self, first: u64, cause: Option<EventId>, told: &mut Vec<Happening>) {
+        let pieces = match self.mechanism.unit() {
+            unit if unit > PIECE => self.in_one_unit(first, unit),
+            _ => self.a_run(first),
+        };
+        let time = self.touch(Touch::Write, &pieces, cause, told);
+        let done = SimTime(self.now.0.saturating_add(time));
+        self.work = Some((Work::Destage { pieces, cause }, done));
+    }
+
+    fn a_run(&mut self, first: u64) -> Vec<(u64, u64)> {
         let mut end = first;
         while end - first < DESTAGE / PIECE && self.dirty.contains(&end) {
             self.dirty.remove(&end);
             end += 1;
         }
-        let (offset, len) = (first * PIECE, (end - first) * PIECE);
-        let time = self.mechanism.access(self.now, offset, len);
-        let done = SimTime(self.now.0.saturating_add(time));
-        self.work = Some((Work::Destage { offset, len, cause }, done));
+        vec![(first * PIECE, (end - first) * PIECE)]
+    }
+
+    /// Takes the dirty pieces that begin in the unit of the medium in which `first` does.
+    fn in_one_unit(&mut self, first: u64, unit: u64) -> Vec<(u64, u64)> {
+        let nr = (first * PIECE + self.start) / unit;
+        let bounds = |n: u64| (n * unit).saturating_sub(self.start).div_ceil(PIECE);
+        let (from, to) = (bounds(nr).min(first), bounds(nr + 1).max(first + 1));
+        let found: Vec<u64> = self.dirty.range(from..to).copied().collect();
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for piece in found {
+            self.dirty.remove(&piece);
+            match runs.last_mut() {
+                Some((offset, len)) if *offset + *len == piece * PIECE => *len += PIECE,
+                _ => runs.push((piece * PIECE, PIECE)),
+            }
+        }
+        runs
+    }
+
+    /// Has the medium do something; tells how long it takes and what is done inside.
+    fn touch(
+        &mut self,
+        touch: Touch,
+        pieces: &[(u64, u64)],
+        cause: Option<EventId>,
+        told: &mut Vec<Happening>,
+    ) -> u64 {
+        let moved: Vec<(u64, u64)> = pieces
+            .iter()
+            .map(|(offset, len)| (offset.saturating_add(self.start), *len))
+            .collect();
+        let mut deeds: Vec<Deed> = Vec::new();
+        let done = self.mechanism.touch(self.now, touch, &moved, &mut deeds);
+        super::flash::tell(&deeds, |what| told.push(Happening { what, cause }));
+        done.unwrap_or_else(|e| {
+            self.failed = Some(e);
+            self.mechanism.by_cache(0)
+        })
     }
 
     /// How long a request takes, ns, from now on.
-    fn service(&mut self, r: &Waiting) -> u64 {
+    fn service(&mut self, r: &Waiting, told: &mut Vec<Happening>) -> u64 {
         let cached = self.cache.is_some();
+        let whole = [(r.offset, r.len)];
         match r.kind {
             Io::Flush => self.mechanism.by_cache(0),
-            Io::Discard => self.mechanism.by_cache(0),
+            Io::Discard => {
+                self.forget(r);
+                self.touch(Touch::Discard, &whole, r.cause, told)
+            }
             Io::Write if cached && r.len <= self.cache.unwrap_or(0) => {
                 self.mechanism.by_cache(r.len)
             }
             Io::Read if self.all_dirty(r.offset, r.len) => self.mechanism.by_cache(r.len),
-            _ => self.mechanism.access(self.now, r.offset, r.len),
+            Io::Read => self.touch(Touch::Read, &whole, r.cause, told),
+            Io::Write | Io::WriteFua => self.touch(Touch::Write, &whole, r.cause, told),
+        }
+    }
+
+    /// What is given up as a whole need not be written to flash any more.
+    fn forget(&mut self, r: &Waiting) {
+        if self.mechanism.unit() == 0 {
+            return;
+        }
+        let (first, end) = (r.offset.div_ceil(PIECE), (r.offset + r.len) / PIECE);
+        let gone: Vec<u64> = self.dirty.range(first..end.max(first)).copied().collect();
+        for piece in gone {
+            self.dirty.remove(&piece);
         }
     }
 
@@ -262,6 +378,9 @@ impl Drive {
                 for piece in (first..end).filter(|_| !whole) {
                     self.dirty.insert(piece);
                 }
+                if self.mechanism.is_protected() {
+                    self.settle_one(r.request);
+                }
             }
             Io::Write | Io::WriteFua | Io::Discard => self.settle_one(r.request),
             Io::Flush => self.settle_before(r.request),
@@ -269,25 +388,25 @@ impl Drive {
     }
 
     /// A write is on the medium. Older ones to the same bytes, still in the cache, do not
-    /// come after it.
+    /// come after it; nor do those that are older than these and share bytes with them.
     fn settle_one(&mut self, request: u64) {
         let Some(at) = self.unstable.iter().position(|w| w.request == request) else {
             return;
         };
-        let w = self.unstable.remove(at);
-        let (from, to) = (
-            w.offset,
-            w.offset + w.data.iter().map(|(_, n)| n).sum::<u64>(),
-        );
-        let older = |o: &Unstable| {
-            let end = o.offset + o.data.iter().map(|(_, n)| n).sum::<u64>();
-            o.request < request && o.offset < to && from < end
-        };
-        let overlapped: Vec<Unstable> =
-            self.unstable.iter().filter(|o| older(o)).cloned().collect();
-        self.unstable.retain(|o| !older(o));
-        for o in overlapped.iter().chain([&w]) {
-            apply(&mut self.stable, o);
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        let mut settled: Vec<Unstable> = Vec::new();
+        for w in self.unstable.iter().take(at + 1).rev() {
+            let (from, to) = w.range();
+            let meets = taken.iter().any(|t| t.0 < to && from < t.1);
+            if w.request == request || meets {
+                taken.push((from, to));
+                settled.push(w.clone());
+            }
+        }
+        let gone = |w: &Unstable| settled.iter().any(|s| s.request == w.request);
+        self.unstable.retain(|w| !gone(w));
+        for w in settled.iter().rev() {
+            apply(&mut self.stable, w);
         }
     }
 
@@ -386,6 +505,9 @@ impl Device for Drive {
         };
         crate::disk::check_range(offset, len, whole).map_err(past)?;
         let kind = kind_of(&op);
+        if let (Some(why), Io::Write | Io::WriteFua) = (&self.failed, kind) {
+            return Err(DeviceError::Failed(why.clone()));
+        }
         let waiting = Waiting {
             request: self.next,
             kind,
@@ -421,8 +543,8 @@ impl Device for Drive {
     }
 
     fn next_event(&self) -> Option<SimTime> {
-        if let Some((_, done)) = self.work {
-            return Some(done);
+        if let Some((_, done)) = &self.work {
+            return Some(*done);
         }
         if !self.queue.is_empty() {
             return Some(self.now);
@@ -448,10 +570,12 @@ impl Device for Drive {
                 });
                 self.idle_since = self.now;
             }
-            Some((Work::Destage { offset, len, cause }, _)) => told.push(Happening {
-                what: DeviceEvent::Destaged(offset, len),
-                cause,
-            }),
+            Some((Work::Destage { pieces, cause }, _)) => {
+                told.extend(pieces.iter().map(|&(offset, len)| Happening {
+                    what: DeviceEvent::Destaged(offset, len),
+                    cause,
+                }));
+            }
             None => {}
         }
         self.begin(&mut told);
@@ -461,7 +585,7 @@ impl Device for Drive {
             && rested
             && let Some(piece) = self.next_dirty()
         {
-            self.destage(piece, None);
+            self.destage(piece, None, &mut told);
         }
         told
     }

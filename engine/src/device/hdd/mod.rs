@@ -269,6 +269,14 @@ impl Disk {
         self.cylinder
     }
 
+    /// Cylinders.
+    pub fn cylinders(&self) -> u32 {
+        self.spec
+            .zones
+            .last()
+            .map_or(0, |z| z.last.saturating_add(1))
+    }
+
     fn move_time(&self, from: (u32, u32), to: (u32, u32)) -> u64 {
         let switch = if from.1 == to.1 {
             0

@@ -200,6 +200,7 @@ impl Reader<'_> {
         DeviceSpec {
             size,
             medium,
+            start: 0,
             cache,
         }
     }

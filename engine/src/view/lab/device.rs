@@ -87,7 +87,8 @@ pub(super) fn device(machine: &Machine) -> DeviceView {
             Mechanism::Hdd {
                 cylinders, head, ..
             } => Some((*head, *cylinders)),
-            Mechanism::Ram => None,
+            Mechanism::Disk { disk, .. } => Some((disk.cylinder().into(), disk.cylinders().into())),
+            Mechanism::Ram | Mechanism::Flash(_) => None,
         },
         at_work,
         destaging,

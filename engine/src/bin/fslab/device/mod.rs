@@ -1,6 +1,8 @@
 //! `fslab device`: the simulated hardware on its own.
 
 mod disk;
+mod list;
+mod probe;
 mod wa;
 
 use clap::{Args, Subcommand};
@@ -17,11 +19,17 @@ enum Command {
     Wa(wa::WaArgs),
     /// Measure random reads on a disk by queue depth and order
     Disk(disk::DiskArgs),
+    /// Find a medium's pages, open segments and FAT area by its times, as flashbench does
+    Probe(probe::ProbeArgs),
+    /// List the devices that are built in, each number with its source
+    List(list::ListArgs),
 }
 
 pub fn run(args: &DeviceArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::Wa(a) => wa::run(a),
         Command::Disk(a) => disk::run(a),
+        Command::Probe(a) => probe::run(a),
+        Command::List(a) => list::run(a),
     }
 }
