@@ -183,7 +183,7 @@ async fn a_damaged_link_says_so_and_opens_something_else() -> Result<()> {
 async fn an_endless_program_stops_at_its_limit() -> Result<()> {
     fslab_e2e::run("", async |page| {
         recorded(page).await?;
-        write(page, "fslab = 1\n[run.limits]\ncalls = 200\n[[process]]\nname = \"p\"\nprogram = '''\nwhile true { stat(\"/\") }\n'''\n").await?;
+        write(page, "fslab = 1\n[limits]\ncalls = 200\n[[process]]\nname = \"p\"\nprogram = '''\nwhile true { stat(\"/\") }\n'''\n").await?;
         page.click("button", "Run the changed text").await?;
         recorded(page).await?;
         keys(page, &[END]).await?;
