@@ -5,6 +5,7 @@ use fslab_engine::device::flash::probe;
 use fslab_engine::device::flash::{
     BlockMapped, BlockMappedSpec, Card, CardSpec, Deed, Flash, Ssd, SsdSpec, Touch,
 };
+use fslab_engine::device::ftl::{Ftl, FtlConfig, Random};
 
 const K: u64 = 1024;
 const M: u64 = 1 << 20;
@@ -243,7 +244,7 @@ fn d2_fat_area() {
 fn s4_cliff() {
     let size = 64 * M;
     let mut ssd = Ssd::new(SsdSpec::named("x25m", size).unwrap()).unwrap();
-    let mut random = fslab_engine::device::ftl::Random::new(1);
+    let mut random = Random::new(1);
     let pages = (size / 4096) as u32;
     // The cache hands on 64 pages at a time.
     let mut step = |n: u32| -> u64 {
@@ -262,4 +263,127 @@ fn s4_cliff() {
     let (first, last) = (tenths[0], tenths[16]);
     assert!(tenths[..9].iter().all(|t| *t < first * 11 / 10));
     assert!(last > 2 * first, "{tenths:?}");
+}
+
+/// What the SSD programs for each page written while files come and go: `trim` tells whether
+/// it is told of deleted files, `reuse` whether the allocator takes what was freed last
+/// rather than what was never used.
+fn aged(trim: bool, reuse: bool) -> f64 {
+    let mut config = FtlConfig::new(256, 64, 70_000);
+    config.two_frontiers = true;
+    let mut ftl = Ftl::new(config).unwrap();
+    let pages = ftl.config().logical_pages;
+    for page in 0..pages {
+        ftl.write(page, 0, &mut ()).unwrap();
+    }
+    // Files of 64 pages; only a half of the space is in use at a time.
+    let slots = pages / 64;
+    let mut free: std::collections::VecDeque<u32> = (slots / 2..slots).collect();
+    let mut used: Vec<u32> = (0..slots / 2).collect();
+    let mut random = Random::new(3);
+    for &file in free.iter().filter(|_| trim) {
+        (0..64).for_each(|i| ftl.trim(file * 64 + i).unwrap());
+    }
+    ftl.restart_stats();
+    for _ in 0..8 * slots {
+        let gone = used.swap_remove(random.below(used.len() as u32) as usize);
+        if trim {
+            (0..64).for_each(|i| ftl.trim(gone * 64 + i).unwrap());
+        }
+        if reuse {
+            free.push_front(gone);
+        } else {
+            free.push_back(gone);
+        }
+        // The newest free place, or the one that has been free for longest.
+        let file = free.pop_front().unwrap();
+        used.push(file);
+        // Four files are written at a time, so that they mix in the flash's blocks.
+        for i in 0..64 {
+            ftl.write(file * 64 + i, 0, &mut ()).unwrap();
+            if i % 4 == 0 {
+                let other = used[random.below(used.len() as u32) as usize];
+                ftl.write(other * 64 + random.below(64), 0, &mut ())
+                    .unwrap();
+            }
+        }
+    }
+    ftl.stats().write_amplification()
+}
+
+/// S3: filled once, then used at half. Without TRIM the flash copies what nobody needs; TRIM
+/// spares that, and an allocator that reuses what was freed last comes close to TRIM.
+#[test]
+fn s3_trim_and_reuse() {
+    let (without, with, reuse) = (aged(false, false), aged(true, false), aged(false, true));
+    println!("without {without:.3}, TRIM {with:.3}, reuse first {reuse:.3}");
+    assert!(with < without);
+    assert!(reuse < without);
+}
+
+/// S5: a journal's rewrites (runs of 4 to 16 blocks one behind the other in 4 MiB, each
+/// followed by a block at home elsewhere) cost each scheme differently.
+#[test]
+fn s5_journal_rewrites() {
+    let writes = |device: &mut Flash| {
+        let mut random = Random::new(5);
+        let (mut at, mut pages) = (0u64, 0u64);
+        let mut programmed = 0u64;
+        let mut deeds = Vec::new();
+        for _ in 0..400 {
+            let n = u64::from(4 + random.below(13));
+            let log = 32 * M + at % (4 * M - 64 * K);
+            let home = 64 * M + u64::from(random.below(4096)) * 4 * K;
+            for (offset, len) in [(log, n * 4 * K), (home, 4 * K)] {
+                device
+                    .access(Touch::Write, &[(offset, len)], &mut deeds)
+                    .unwrap();
+                pages += len / (4 * K);
+            }
+            at += n * 4 * K;
+        }
+        for deed in &deeds {
+            programmed += u64::from(matches!(deed, Deed::Programmed { .. }));
+        }
+        (programmed * device.page()) as f64 / (pages * 4 * K) as f64
+    };
+    let of = |name: &str| writes(&mut Flash::named(name, 256 * M).unwrap());
+    let (paged, mapped, card, card2) = (of("mlc"), of("block-mapped"), of("card"), of("card2"));
+    println!(
+        "page-mapped {paged:.2}, block-mapped {mapped:.2}, card {card:.2}, two open {card2:.2}"
+    );
+    // A page map takes them as they come; a block map rewrites two or three blocks of 32
+    // pages for 11 pages on average; a card with one open segment copies two of 512 pages
+    // of 8 KiB each time.
+    assert!(paged < 1.05);
+    assert!((4.0..12.0).contains(&mapped));
+    assert!(card > 5.0 * mapped);
+    assert!(card2 < card);
+}
+
+/// Shows 5: a card gives up whole segments only: then nothing is copied for what was in
+/// them; of parts it remembers nothing. An SSD gives up whole pages.
+#[test]
+fn trim_of_parts_and_of_wholes() {
+    let copied = |discard: Option<(u64, u64)>| {
+        let spec = CardSpec::named("card", 256 * M).unwrap();
+        let mut card = Card::new(spec).unwrap();
+        if let Some(range) = discard {
+            card.access(Touch::Discard, &[range], &mut Vec::new());
+        }
+        let mut deeds = Vec::new();
+        card.access(Touch::Write, &[(64 * M + 8 * K, 8 * K)], &mut deeds);
+        card.access(Touch::Write, &[(128 * M, 8 * K)], &mut deeds);
+        card.stats().copied
+    };
+    assert_eq!(copied(None), 511);
+    assert_eq!(copied(Some((64 * M + 8 * K, 4 * M - 8 * K))), 511);
+    assert_eq!(copied(Some((64 * M, 4 * M))), 0);
+
+    let mut ssd = Ssd::new(SsdSpec::named("mlc", 64 * M).unwrap()).unwrap();
+    ssd.fill().unwrap();
+    ssd.access(Touch::Discard, &[(2 * K, 12 * K)], &mut Vec::new())
+        .unwrap();
+    let there: Vec<bool> = (0..4).map(|p| ssd.ftl().physical(p).is_some()).collect();
+    assert_eq!(there, [true, false, false, true]);
 }

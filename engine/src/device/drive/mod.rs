@@ -91,7 +91,8 @@ enum Work {
 pub struct Drive {
     contents: CowDisk,
     stable: CowDisk,
-    unstable: imbl::Vector<Unstable>,
+    /// Writes that a power cut may take, by request.
+    unstable: imbl::OrdMap<u64, Unstable>,
     epoch: u64,
     mechanism: Mechanism,
     /// Where on the medium the drive's first byte is.
@@ -120,7 +121,7 @@ impl Drive {
         Self {
             stable: contents.clone(),
             contents,
-            unstable: imbl::Vector::new(),
+            unstable: imbl::OrdMap::new(),
             epoch: 0,
             mechanism,
             start: 0,
@@ -162,7 +163,7 @@ impl Drive {
 
     /// Writes, oldest first, that may or may not survive a power cut now.
     pub fn unstable(&self) -> impl ExactSizeIterator<Item = &Unstable> {
-        self.unstable.iter()
+        self.unstable.values()
     }
 
     /// Requests in the queue, the one at work among them.
@@ -390,30 +391,37 @@ impl Drive {
     /// A write is on the medium. Older ones to the same bytes, still in the cache, do not
     /// come after it; nor do those that are older than these and share bytes with them.
     fn settle_one(&mut self, request: u64) {
-        let Some(at) = self.unstable.iter().position(|w| w.request == request) else {
+        if !self.unstable.contains_key(&request) {
             return;
-        };
+        }
         let mut taken: Vec<(u64, u64)> = Vec::new();
         let mut settled: Vec<Unstable> = Vec::new();
-        for w in self.unstable.iter().take(at + 1).rev() {
+        let mut at = Some(request);
+        while let Some(w) = at.and_then(|at| self.unstable.get(&at)) {
             let (from, to) = w.range();
             let meets = taken.iter().any(|t| t.0 < to && from < t.1);
             if w.request == request || meets {
                 taken.push((from, to));
                 settled.push(w.clone());
             }
+            at = self.unstable.range(..w.request).next_back().map(|e| *e.0);
         }
-        let gone = |w: &Unstable| settled.iter().any(|s| s.request == w.request);
-        self.unstable.retain(|w| !gone(w));
         for w in settled.iter().rev() {
+            self.unstable.remove(&w.request);
             apply(&mut self.stable, w);
         }
     }
 
     /// A flush is done: everything accepted before it is on the medium.
     fn settle_before(&mut self, request: u64) {
-        while self.unstable.front().is_some_and(|w| w.request < request) {
-            if let Some(w) = self.unstable.pop_front() {
+        while let Some(first) = self
+            .unstable
+            .keys()
+            .next()
+            .copied()
+            .filter(|r| *r < request)
+        {
+            if let Some(w) = self.unstable.remove(&first) {
                 apply(&mut self.stable, &w);
             }
         }
@@ -438,7 +446,7 @@ impl Drive {
             cause: r.cause,
         };
         apply(&mut self.contents, &write);
-        self.unstable.push_back(write);
+        self.unstable.insert(request, write);
         Ok(())
     }
 

@@ -73,7 +73,7 @@ pub struct BlockMappedStats {
 pub struct BlockMapped {
     spec: Arc<BlockMappedSpec>,
     /// Where each logical block is.
-    map: imbl::Vector<u32>,
+    map: Arc<Vec<u32>>,
     /// Erased blocks, the next to be used first.
     spare: VecDeque<u32>,
     /// Logical blocks that were given up as a whole: there is nothing to read in them.
@@ -87,7 +87,7 @@ impl BlockMapped {
         spec.check()?;
         let blocks = spec.size.div_ceil(spec.erase_block) as u32;
         Ok(Self {
-            map: (0..blocks).collect(),
+            map: Arc::new((0..blocks).collect()),
             spare: (blocks..blocks + SPARE).collect(),
             empty: imbl::OrdSet::new(),
             stats: BlockMappedStats::default(),
@@ -186,7 +186,9 @@ impl BlockMapped {
             return 0;
         };
         self.spare.push_back(old);
-        self.map.set(block as usize, new);
+        if let Some(place) = Arc::make_mut(&mut self.map).get_mut(block as usize) {
+            *place = new;
+        }
         for (p, by_host) in (0..per_block).zip(&written) {
             if *by_host || !empty {
                 deeds.push(Deed::Programmed {

@@ -25,6 +25,14 @@ pub struct Segment {
 pub const NOWHERE: u16 = u16::MAX;
 
 impl Segment {
+    fn in_place(physical: u32) -> Self {
+        Self {
+            physical,
+            erased: false,
+            places: None,
+        }
+    }
+
     /// Which of the flash's pages holds a page of the segment, of `pages` pages.
     pub fn page(&self, page: u32, pages: u32) -> Option<u64> {
         if self.erased {
@@ -73,7 +81,7 @@ pub struct CardStats {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Card {
     spec: Arc<CardSpec>,
-    segments: imbl::Vector<Segment>,
+    segments: Arc<Vec<Segment>>,
     /// Open segments, the one used longest ago first.
     open: VecDeque<Open>,
     /// Open segments of the FAT area.
@@ -90,13 +98,7 @@ impl Card {
         let segments = spec.segments() as u32;
         let spare = spec.open + spec.fat_segments + 4;
         Ok(Self {
-            segments: (0..segments)
-                .map(|physical| Segment {
-                    physical,
-                    erased: false,
-                    places: None,
-                })
-                .collect(),
+            segments: Arc::new((0..segments).map(Segment::in_place).collect()),
             open: VecDeque::new(),
             fat: VecDeque::new(),
             spare: (segments..segments.saturating_add(spare)).collect(),

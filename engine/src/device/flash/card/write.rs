@@ -188,7 +188,9 @@ impl Card {
     fn close(&mut self, mut o: Open, deeds: &mut Vec<Deed>) -> u64 {
         self.stats.closed += 1;
         let pages = self.spec.pages();
-        let missing = o.missing(pages);
+        let old = self.segment(o.segment);
+        let has = |page: &u32| old.as_ref().is_some_and(|s| s.page(*page, pages).is_some());
+        let missing: Vec<u32> = o.missing(pages).into_iter().filter(has).collect();
         let by_log = self.is_fat(o.segment) || self.spec.collector == Collector::Log;
         let fits = o.fill as usize + missing.len() <= pages as usize;
         let mut time = 0;
@@ -242,7 +244,7 @@ impl Card {
             }
             Arc::from(places)
         });
-        let Some(segment) = self.segments.get_mut(o.segment as usize) else {
+        let Some(segment) = Arc::make_mut(&mut self.segments).get_mut(o.segment as usize) else {
             return 0;
         };
         let new = Segment {
@@ -294,7 +296,7 @@ impl Card {
         if let Some(o) = at.and_then(|i| self.list(nr).remove(i)) {
             time += self.erase(o.new, deeds);
         }
-        match self.segments.get_mut(nr as usize) {
+        match Arc::make_mut(&mut self.segments).get_mut(nr as usize) {
             Some(s) if !s.erased => s.erased = true,
             _ => return time,
         }
