@@ -159,7 +159,7 @@ async fn a_link_leads_to_the_same_event_of_the_same_run() -> Result<()> {
         let ours: String = page.evaluate(hash).await?;
         let address = page.fragment().await?;
         page.open("#explore").await?;
-        page.find("tree", "Files").await?;
+        page.wait_for_text("See inside an ext2").await?;
         page.open(&address).await?;
         page.reload().await?;
         recorded(page).await?;
