@@ -49,15 +49,17 @@ pub fn use_address(store: &Store) {
     use_effect_with((now, quiet, known), move |(now, quiet, known)| {
         let (now, quiet, known) = (now.clone(), *quiet, *known);
         let go = move || {
-            let mut written = written.borrow_mut();
             if !known {
                 return;
             }
+            let before = written.borrow_mut().replace(now.clone());
             let text = now.to_fragment();
-            let before = written.replace(now.clone());
-            if let Some(before) = before.filter(|_| text != fragment()) {
-                let unasked = quiet && before.source.is_none();
-                write(&text, before.is_step_to(&now) && !unasked);
+            if text != fragment() {
+                let step = before.is_some_and(|before| {
+                    let unasked = quiet && before.source.is_none();
+                    before.is_step_to(&now) && !unasked
+                });
+                write(&text, step);
             }
         };
         // A run is gone through faster than a browser lets an address change.

@@ -79,15 +79,16 @@ impl LabPlace {
     /// Where the state is.
     pub fn of(state: &State) -> Self {
         let lab = &state.lab;
-        let text = lab.info().map_or(&lab.text, |run| &run.text);
+        let (root, event) = lab.root();
+        let text = root.map_or(&lab.text, |run| &run.text);
         let known = LESSONS.iter().find(|lesson| *lesson.text == **text);
         let source = match known {
             Some(lesson) => LabSource::Lesson(lesson.name.into()),
             None if text.is_empty() => LabSource::default(),
             None => LabSource::Text(Rc::clone(text)),
         };
-        let first = lab.info().map_or(0, |run| run.first);
-        let event = Some(lab.event()).filter(|e| *e > first && !lab.playing);
+        let first = root.map_or(0, |run| run.first);
+        let event = Some(event).filter(|e| *e > first && !lab.playing);
         Self { source, event }
     }
 }

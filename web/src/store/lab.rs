@@ -229,6 +229,16 @@ impl LabState {
         self.runs.iter().find(|run| run.nr == self.run)
     }
 
+    /// The run that a link can lead to, and the event in it: for a fork, where it began.
+    pub fn root(&self) -> (Option<&RunInfo>, u64) {
+        let (mut run, mut event) = (self.info(), self.event());
+        while let Some((nr, at)) = run.and_then(|run| run.parent) {
+            run = self.runs.iter().find(|other| other.nr == nr);
+            event = at;
+        }
+        (run, event)
+    }
+
     /// The event that is shown.
     pub fn event(&self) -> u64 {
         self.frame.as_ref().map_or(0, |frame| frame.event)

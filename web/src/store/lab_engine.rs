@@ -23,6 +23,8 @@ pub(super) struct LabHand {
     latest: Cell<u32>,
     /// The run that is shown.
     run: Cell<u32>,
+    /// The run that was shown before.
+    before: Cell<u32>,
     /// The run's text, to be run again after a failure.
     text: RefCell<Option<Rc<str>>>,
     /// An instant has been asked for and has not come: the number for its disk.
@@ -121,7 +123,7 @@ impl Engine {
         let lab = self.lab();
         let nr = lab.latest.get() + 1;
         lab.latest.set(nr);
-        lab.run.set(nr);
+        lab.before.set(lab.run.replace(nr));
         *lab.text.borrow_mut() = Some(Rc::clone(text));
         *lab.next.borrow_mut() = None;
         lab.asked.borrow_mut().clear();
@@ -283,7 +285,20 @@ impl Engine {
                     self.show_anew(first);
                 }
             }
-            LabAnswer::Refused { .. } => self.act(LabAction::Told(Rc::new(answer))),
+            LabAnswer::Refused { run, .. } => {
+                self.act(LabAction::Told(Rc::new(answer)));
+                self.refused(run);
+            }
+        }
+    }
+
+    /// What was shown before stays.
+    fn refused(&self, run: u32) {
+        let lab = self.lab();
+        let before = lab.before.get();
+        if run == lab.run.get() && before != 0 {
+            lab.run.set(before);
+            self.act(LabAction::Switch(before));
         }
     }
 

@@ -79,6 +79,10 @@ impl Story {
             every: 1,
             ..Self::default()
         };
+        // Those of a fork began before it.
+        for p in machine.processes() {
+            story.processes.insert(p.pid(), p.name().to_owned());
+        }
         story.note(machine, begun);
         story
     }

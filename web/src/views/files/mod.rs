@@ -13,7 +13,7 @@ use self::outline::{Line, Open, Outline, What};
 use self::reveal::use_reveal;
 use super::lines::{self, Lines};
 use crate::format;
-use crate::store::{Action, Pane, Selection, Store, use_store};
+use crate::store::{Action, Pane, Selection, Source, Store, use_store};
 
 /// Height of a line in CSS pixels.
 const HEIGHT: f64 = 22.0;
@@ -218,7 +218,11 @@ impl Tree {
         let position = line.chain.last().map_or(1, |row| row + 1);
         let (body, inode, open) = match &line.what {
             What::Root => (root(), Some(ROOT), Some(true)),
-            What::Row { row, open, cycle } => (entry(row, *cycle), Some(row.inode), *open),
+            What::Row { row, open, cycle } => (
+                entry(row, *cycle, self.in_memory(row.inode)),
+                Some(row.inode),
+                *open,
+            ),
             What::Pending(_) => (said("Reading…"), None, None),
             What::Empty => (said("Empty"), None, None),
             What::Failed(why) => (
@@ -242,6 +246,19 @@ impl Tree {
                 { self.twist(nr, open.filter(|_| nr > 0)) }
                 { body }
             </div>
+        }
+    }
+
+    /// What of a file is in memory only, in a run.
+    fn in_memory(&self, inode: u32) -> Option<String> {
+        let frame = self.store.state.lab.frame.as_ref();
+        let in_run = self.store.state.image.source == Some(Source::Run);
+        let files = frame.filter(|_| in_run).map(|frame| &frame.files)?;
+        let file = files.iter().find(|f| f.inode == inode)?;
+        match (file.dirty, file.delayed) {
+            (0, _) => None,
+            (n, 0) => Some(format!("{n} dirty")),
+            (n, d) => Some(format!("{n} dirty, {d} promised")),
         }
     }
 
@@ -275,7 +292,7 @@ fn said(words: &'static str) -> Html {
     html! { <span class="name soft">{ words }</span> }
 }
 
-fn entry(row: &DirRow, cycle: bool) -> Html {
+fn entry(row: &DirRow, cycle: bool, in_memory: Option<String>) -> Html {
     let letter = letter(row.file_type);
     let what = match (&row.target, row.file_type) {
         (Some(target), _) => format!("→ {target}"),
@@ -294,6 +311,7 @@ fn entry(row: &DirRow, cycle: bool) -> Html {
             { for marks.into_iter().filter(|(on, _)| *on).map(|(_, words)| html! {
                 <span class="mark">{ words }</span>
             }) }
+            if let Some(words) = in_memory { <span class="mark">{ words }</span> }
             <span class="size figure">{ what }</span>
         </>
     }

@@ -40,9 +40,17 @@ pub fn Now() -> Html {
                 }
             }
             <h3>{ "In this step" }<span class="soft">{ format::count(frame.step.1 - frame.step.0, "event") }</span></h3>
-            <ol class="event-list">{ for frame.events.iter().take(ROWS).map(|e| row(&store, e, about)) }</ol>
+            <ol class="event-list">{ for near(&frame.events, about).iter().map(|e| row(&store, e, about)) }</ol>
         </section>
     }
+}
+
+/// The events of a step around one of them.
+fn near(events: &[EventView], about: u64) -> &[EventView] {
+    let at = events.partition_point(|e| e.id < about);
+    let last = events.len().saturating_sub(ROWS);
+    let from = at.saturating_sub(8).min(last);
+    &events[from..(from + ROWS).min(events.len())]
 }
 
 fn count(n: usize, more: bool) -> String {
@@ -63,8 +71,16 @@ fn headline(store: &Store, event: Option<&EventView>, frame: &Frame) -> Html {
             <p class="path">{ format!("Event {} · {} · {}", format::grouped(e.id), format::time(e.at_ns), e.actor) }</p>
             <p class={classes!(e.error.then_some("bad"))}>{ if e.error { "✕ " } else { "" } }{ &e.words }</p>
             { subjects(store, e) }
+            if e.id != frame.event { { there(store, e.id) } }
         </div>
     }
+}
+
+/// The way to an event that is explained from elsewhere.
+fn there(store: &Store, id: u64) -> Html {
+    let to = store.clone();
+    let onclick = Callback::from(move |_| go(&to, id));
+    html! { <p><button type="button" {onclick}>{ "Go to this event" }</button></p> }
 }
 
 /// What an event is about, each with a way to it.

@@ -103,6 +103,9 @@ pub struct Picture<'a> {
     pub at: u64,
     /// Marked places.
     pub bookmarks: &'a [u64],
+    /// Places of what caused the event, and of what it led to.
+    pub causes: &'a [u64],
+    pub effects: &'a [u64],
     pub width: f64,
     pub colours: &'a Colours,
 }
@@ -178,6 +181,7 @@ impl Pen<'_> {
         self.errors(y - GAP);
         self.axis(y);
         self.bookmarks(y);
+        self.linked(y);
         self.playhead(tall - AXIS);
     }
 
@@ -224,7 +228,11 @@ impl Pen<'_> {
         let named = |kind| c.named(kind);
         let dark = "#000000".to_owned();
         match kind {
-            SpanKind::Call => (named("directory"), "#ffffff".into()),
+            SpanKind::Call => {
+                let ground = named("directory");
+                let ink = readable(&ground);
+                (ground, ink)
+            }
             SpanKind::Failed => (c.bad.clone(), dark),
             SpanKind::Sleep => (c.soft.clone(), c.soft.clone()),
             SpanKind::Running => (named("journal"), c.ink.clone()),
@@ -410,6 +418,25 @@ impl Pen<'_> {
         }
     }
 
+    /// Causes point down to their event, effects up to it.
+    fn linked(&self, y: f64) {
+        let colour = &self.p.colours.sel;
+        for (places, tip, base) in [(self.p.causes, y + 7.0, y), (self.p.effects, y, y + 7.0)] {
+            for at in places {
+                let x = self.x(*at);
+                let ctx = self.context;
+                ctx.set_fill_style_str(colour);
+                ctx.begin_path();
+                ctx.move_to(x - 4.0, base);
+                ctx.line_to(x + 4.0, base);
+                ctx.line_to(x, tip);
+                ctx.close_path();
+                ctx.fill();
+                self.rect(x - 0.5, 0.0, 1.0, y, colour);
+            }
+        }
+    }
+
     fn playhead(&self, bottom: f64) {
         let c = self.p.colours;
         let x = self.x(self.p.at);
@@ -423,6 +450,16 @@ impl Pen<'_> {
         ctx.close_path();
         ctx.fill();
     }
+}
+
+/// Black or white, whichever reads better on a colour (WCAG's relative luminance).
+fn readable(ground: &str) -> String {
+    let number = u32::from_str_radix(ground.trim_start_matches('#'), 16).unwrap_or(0);
+    let [_, r, g, b] = number.to_be_bytes();
+    let part = |byte: u8, weight: f64| (f64::from(byte) / 255.0).powf(2.2) * weight;
+    let light = part(r, 0.2126) + part(g, 0.7152) + part(b, 0.0722);
+    let ink = if light > 0.179 { "#000000" } else { "#ffffff" };
+    ink.into()
 }
 
 /// 1, 2 or 5 times a power of ten.

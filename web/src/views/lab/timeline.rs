@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use fslab_engine::view::lab::{Axis, LaneView, Lanes};
+use fslab_engine::view::lab::{Axis, EventView, LaneView, Lanes};
 use gloo::events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, HtmlCanvasElement, PointerEvent, WheelEvent};
@@ -17,6 +17,8 @@ use crate::worker::lab::Seek;
 
 /// The least of the axis that is shown.
 const LEAST: u64 = 10;
+/// Causes and effects that are marked.
+const LINKED: usize = 40;
 
 /// The lanes.
 #[component]
@@ -154,10 +156,12 @@ fn use_paint(store: &Store, canvas: &NodeRef, width: i32) {
     let scheme = paint::use_scheme();
     let lanes = lab.lanes.clone();
     let marks = Rc::clone(&lab.bookmarks);
+    let about = lab.chosen.unwrap_or(lab.event());
+    let chain = lab.chain.clone().filter(|c| c.event.id == about);
     let canvas = canvas.clone();
     use_effect_with(
-        (ByAddress(lanes), at(store), width, scheme, marks),
-        move |(lanes, at, width, _, marks)| {
+        (ByAddress(lanes), at(store), width, scheme, marks, chain),
+        move |(lanes, at, width, _, marks, chain)| {
             let (Some(lanes), Some(canvas)) = (&lanes.0, canvas.cast::<HtmlCanvasElement>()) else {
                 return;
             };
@@ -168,10 +172,21 @@ fn use_paint(store: &Store, canvas: &NodeRef, width: i32) {
                 Axis::Events => marks.iter().copied().collect(),
                 Axis::Time => Vec::new(),
             };
+            let place = |e: &EventView| match lanes.window.axis {
+                Axis::Events => e.id,
+                Axis::Time => e.at_ns,
+            };
+            let of = |events: &[EventView]| events.iter().take(LINKED).map(place).collect();
+            let (causes, effects): (Vec<u64>, Vec<u64>) = match chain {
+                Some(chain) => (of(&chain.causes), of(&chain.effects)),
+                None => Default::default(),
+            };
             let picture = Picture {
                 lanes,
                 at: *at,
                 bookmarks: &bookmarks,
+                causes: &causes,
+                effects: &effects,
                 width: f64::from(*width),
                 colours: &colours,
             };

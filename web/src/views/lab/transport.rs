@@ -88,15 +88,19 @@ fn Where() -> Html {
     let words = match (&lab.note, said) {
         (Some(note), _) => note.to_string(),
         (None, Some(event)) => event.words.clone(),
-        (None, None) => ending(run.ending).unwrap_or_default(),
+        (None, None) => String::new(),
     };
     let live = if lab.playing { "off" } else { "polite" };
+    let at_end = frame.event + 1 >= run.end;
+    let over = ending(run.ending).filter(|_| at_end);
     html! {
-        <p class="where" aria-live={live}>
+        <p class="where" aria-live={live} data-complete={run.ending.map(|_| "true")}
+            data-hash={format!("{:016x}", run.hash)}>
             <span class="figure">
                 { format!("event {} of {} · {}", format::grouped(frame.event), format::grouped(run.end), format::time(frame.time_ns)) }
             </span>
             <span class={classes!("soft", lab.note.is_some().then_some("note"))}>{ words }</span>
+            if let Some(over) = over { <span class="ending">{ over }</span> }
         </p>
     }
 }

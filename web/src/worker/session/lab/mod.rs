@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use fslab_engine::event::{Event, What};
 use fslab_engine::kernel::Version;
+use fslab_engine::machine::Machine;
 use fslab_engine::recording::{Instant, Recording};
-use fslab_engine::scenario::Scenario;
 use fslab_engine::units::InodeNr;
 use fslab_engine::view::lab::{self, Story};
 
@@ -67,7 +67,7 @@ impl Run {
         self.recording
             .record_watched(BATCH, &mut |machine, events| {
                 story.note(machine, events);
-                mistakes.extend(events.iter().filter_map(|e| mistake(machine.scenario(), e)));
+                mistakes.extend(events.iter().filter_map(|e| mistake(machine, e)));
                 mistakes.truncate(MISTAKES);
             })
     }
@@ -85,7 +85,7 @@ impl Run {
 }
 
 /// Where in the scenario's text a process came to an end before its time.
-fn mistake(scenario: &Scenario, event: &Event) -> Option<Mistake> {
+fn mistake(machine: &Machine, event: &Event) -> Option<Mistake> {
     let What::ProcessFailed {
         line,
         column,
@@ -97,9 +97,9 @@ fn mistake(scenario: &Scenario, event: &Event) -> Option<Mistake> {
     let fslab_engine::event::Actor::Process(pid) = event.actor else {
         return None;
     };
-    let spec = scenario.processes.get(pid.checked_sub(1)? as usize)?;
+    let process = machine.processes().iter().find(|p| p.pid() == pid)?;
     Some(Mistake {
-        line: spec.first_line + line.saturating_sub(1),
+        line: process.first_line() + line.saturating_sub(1),
         column: *column,
         len: 0,
         words: words.clone(),
