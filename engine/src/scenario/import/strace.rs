@@ -286,9 +286,8 @@ fn common_directory(paths: &[Vec<u8>]) -> Option<Vec<u8>> {
     };
     let mut common = parent(paths.first()?);
     for path in &paths[1..] {
-        while !(path.starts_with(&common) && matches!(path.get(common.len()), Some(b'/')))
-            && !common.is_empty()
-        {
+        let holds = |dir: &[u8]| path.starts_with(dir) && path.get(dir.len()) == Some(&b'/');
+        while !common.is_empty() && !holds(&common) {
             common = parent(&common);
         }
     }

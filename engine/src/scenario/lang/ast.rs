@@ -101,8 +101,6 @@ pub(super) struct Function<'s> {
     pub(super) name: Ident<'s>,
     pub(super) params: Vec<Param<'s>>,
     pub(super) body: Block<'s>,
-    /// The comment before it.
-    pub(super) doc: Option<&'s str>,
 }
 
 #[derive(Clone, Debug)]

@@ -164,7 +164,7 @@ impl<'a, 's> Compiler<'a, 's> {
     fn main(&mut self, unit: &'a Unit<'s>) -> Code {
         let scope = Scope::program(&unit.block, &mut self.complaints);
         self.globals = scope.names();
-        let mut body = Body::new(self, unit, scope, true);
+        let mut body = Body::new(self, unit, scope);
         body.block(&unit.block);
         body.emit(Op::End, Span::default());
         body.finish("", 0)
@@ -174,7 +174,7 @@ impl<'a, 's> Compiler<'a, 's> {
         let Known { unit, function } = known;
         let globals = if unit.prelude { &[][..] } else { &self.globals };
         let scope = Scope::function(function, globals, &mut self.complaints);
-        let mut body = Body::new(self, unit, scope, false);
+        let mut body = Body::new(self, unit, scope);
         body.defaults(function);
         body.block(&function.body);
         let nothing = body.compiler.constants.add(Value::Nothing);
@@ -194,8 +194,6 @@ pub(super) struct Body<'c, 'a, 's> {
     compiler: &'c mut Compiler<'a, 's>,
     unit: &'a Unit<'s>,
     scope: Scope<'s>,
-    /// Whether it is the program itself.
-    main: bool,
     ops: Vec<Op>,
     places: Vec<Place>,
     loops: Vec<Loop>,
@@ -211,17 +209,11 @@ struct Loop {
 }
 
 impl<'c, 'a, 's> Body<'c, 'a, 's> {
-    fn new(
-        compiler: &'c mut Compiler<'a, 's>,
-        unit: &'a Unit<'s>,
-        scope: Scope<'s>,
-        main: bool,
-    ) -> Self {
+    fn new(compiler: &'c mut Compiler<'a, 's>, unit: &'a Unit<'s>, scope: Scope<'s>) -> Self {
         Self {
             compiler,
             unit,
             scope,
-            main,
             ops: Vec::new(),
             places: Vec::new(),
             loops: Vec::new(),

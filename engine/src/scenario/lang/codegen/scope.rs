@@ -125,11 +125,6 @@ impl<'s> Scope<'s> {
         local.or_else(|| self.globals.get(name).copied().map(Slot::Global))
     }
 
-    /// Whether a name is the function's own and the program's as well.
-    pub(super) fn hides(&self, name: &str) -> bool {
-        self.slots.contains_key(name) && self.globals.contains_key(name)
-    }
-
     pub(super) fn names(&self) -> Vec<&'s str> {
         self.variables.clone()
     }

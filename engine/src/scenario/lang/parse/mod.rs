@@ -18,7 +18,6 @@ use winnow::token::{any, one_of};
 /// What a parser keeps beside the words.
 #[derive(Clone, Debug)]
 pub(super) struct State<'s> {
-    source: &'s str,
     complaints: Vec<Complaint>,
     /// Blocks and brackets around this place.
     nesting: u32,
@@ -55,7 +54,6 @@ pub(super) fn parse(source: &str) -> (Block<'_>, Vec<Complaint>) {
     let mut input = Stateful {
         input: TokenSlice::new(&tokens),
         state: State {
-            source,
             complaints,
             nesting: 0,
             loops: 0,

@@ -74,10 +74,10 @@ fn recover(input: &mut Input<'_, '_>, start: Span) {
             Tok::Newline if open == 0 => return,
             Tok::Sign("}") if open == 0 => {
                 // The brace of a block whose head was wrong closes that block.
-                return if token.span.start == start.start {
-                    drop(take(input))
-                } else {
-                };
+                if token.span.start == start.start {
+                    take(input);
+                }
+                return;
             }
             Tok::Sign("{") => open += 1,
             Tok::Sign("}") => open -= 1,
@@ -235,7 +235,7 @@ fn condition<'s>(input: &mut Input<'_, 's>, of: &str) -> Res<Expr<'s>> {
         return Err(unexpected(input).expected([format!("what `{of}` asks")]));
     }
     let bracket = next(input);
-    let asked = expr::expr(input).map_err(|c| c)?;
+    let asked = expr::expr(input)?;
     if bracket.tok == Tok::Sign("(") && at(input, "=") {
         return Err(unexpected(input).help("`=` gives a variable its value; `==` compares."));
     }
@@ -356,7 +356,6 @@ fn function<'s>(input: &mut Input<'_, 's>) -> Res<StmtKind<'s>> {
         name,
         params,
         body: body?,
-        doc: doc(input.state.source, start),
     }))
 }
 
@@ -381,11 +380,4 @@ fn name_of(tok: &Tok<'_>) -> String {
         Tok::Name(name) => (*name).into(),
         _ => "the name".into(),
     }
-}
-
-/// The comment on the line before a function.
-fn doc(source: &str, start: Span) -> Option<&str> {
-    let before = source.get(..start.start as usize)?;
-    let line = before.strip_suffix('\n')?.lines().next_back()?;
-    Some(line.trim_start().strip_prefix('#')?.trim())
 }

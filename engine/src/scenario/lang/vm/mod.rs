@@ -187,7 +187,9 @@ impl Vm {
     }
 
     fn fail(&mut self, words: Trap) {
-        // The place of the instruction that is being executed: the last one taken.
+        // The place of the instruction that is being executed: the last one taken, which is
+        // what a program that does not go on is asked for.
+        self.state = State::Done;
         let (line, column) = self.call_site();
         self.state = State::Failed(RuntimeError {
             line,
