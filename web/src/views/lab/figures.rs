@@ -216,7 +216,10 @@ fn chart(plot: &Plot, area: &Area, samples: &[Gauges], now: u64, colours: &Colou
         .y_labels(4)
         .label_style(font(soft))
         .x_label_formatter(&|x| format!("{x:.3} s").replace(".000", ""))
-        .y_label_formatter(&|y| format!("{y:.0}"))
+        .y_label_formatter(&|y| match top {
+            t if t < 4.0 => format!("{y:.1}"),
+            _ => format!("{y:.0}"),
+        })
         .draw()?;
     for (curve, points) in plot.lines.iter().zip(curves) {
         let colour = rgb(&colours.named(curve.colour));

@@ -24,7 +24,7 @@ pub fn RingPicture() -> Html {
         return html! {
             <section class="picture" aria-label="Journal">
                 <h2>{ "Journal" }</h2>
-                <p class="hint">{ "This filesystem is mounted without a journal" }</p>
+                <p class="hint">{ absent(&store) }</p>
             </section>
         };
     };
@@ -47,6 +47,19 @@ pub fn RingPicture() -> Html {
                 </ul>
             </div>
         </section>
+    }
+}
+
+/// Why no journal runs.
+fn absent(store: &Store) -> &'static str {
+    let features = store.state.opened().map(|o| &o.summary.features);
+    match features {
+        Some(all) if all.iter().any(|name| name == "has_journal") => {
+            "The filesystem is not mounted for writing any more: all that was in the journal is home"
+        }
+        _ => {
+            "This filesystem has no journal: after a power cut it is for e2fsck to find what was being written"
+        }
     }
 }
 

@@ -95,7 +95,7 @@ fn Where() -> Html {
     let over = ending(run.ending).filter(|_| at_end);
     html! {
         <p class="where" aria-live={live} data-complete={run.ending.map(|_| "true")}
-            data-hash={format!("{:016x}", run.hash)}>
+            data-hash={format!("{:016x}", run.hash)} title={format!("Hash of all events: {:016x}", run.hash)}>
             <span class="figure">
                 { format!("event {} of {} · {}", format::grouped(frame.event), format::grouped(run.end), format::time(frame.time_ns)) }
             </span>

@@ -59,7 +59,7 @@ fn Picker() -> Html {
             </select>
             <label class="file-button">
                 { "Open…" }
-                <input type="file" class="unseen" id="scenario-file" accept=".toml,.txt,.strace,.log,.fio"
+                <input type="file" class="unseen" id="scenario-file" accept=".toml,.txt"
                     onchange={open_file(&store)} />
             </label>
             <CommandButton command={Command::Lab(LabCommand::Run)}
