@@ -78,6 +78,8 @@ pub enum Command {
     Run(crate::run::RunArgs),
     /// Turn a scenario into a share link, or a link back into its scenario
     Link(crate::link::LinkArgs),
+    /// Turn a recording of a real program into a scenario
+    Import(crate::import::ImportArgs),
 }
 
 /// What to open, and how to show it.

@@ -13,6 +13,7 @@ mod change;
 mod device;
 mod extents;
 mod groups;
+mod import;
 mod in_use;
 mod info;
 mod journal;
@@ -71,6 +72,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Device(a) => device::run(a),
         Command::Run(a) => run::run(a),
         Command::Link(a) => link::run(a),
+        Command::Import(a) => import::run(a),
     }
 }
 
