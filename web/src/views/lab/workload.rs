@@ -24,7 +24,7 @@ pub fn Workload() -> Html {
         <section class="side workload" aria-label="Workload">
             <Picker />
             if let Some(run) = lab.info().filter(|run| !run.about.is_empty()) {
-                <p class="about">{ run.about.trim().to_owned() }</p>
+                <p class="about" tabindex="0" role="region" aria-label="About the scenario">{ run.about.trim().to_owned() }</p>
             }
             <Editor />
             <Mistakes />
@@ -158,7 +158,11 @@ fn Mistakes() -> Html {
         html! { <li>{ "✕ " }{ words }</li> }
     };
     html! {
-        <ul class="mistakes" id="mistakes" role="status">{ for mistakes.iter().take(8).map(item) }</ul>
+        <div role="status" class="mistakes-box">
+            if !mistakes.is_empty() {
+                <ul class="mistakes" id="mistakes">{ for mistakes.iter().take(8).map(item) }</ul>
+            }
+        </div>
     }
 }
 
@@ -196,7 +200,7 @@ fn process(store: &Store, lab: &LabState, p: &ProcessView, open: &[OpenRow]) -> 
     };
     html! {
         <section aria-label={format!("Process {}", p.name)}>
-            <h3>{ &p.name }<span class="soft">{ format!("{}{place}", doing(p.doing)) }</span></h3>
+            <h2>{ &p.name }<span class="soft">{ format!("{}{place}", doing(p.doing)) }</span></h2>
             <dl class="variables">
                 { for p.variables.iter().map(|(name, value)| html! {
                     <><dt>{ name.clone() }</dt><dd>{ value.clone() }</dd></>

@@ -1,7 +1,7 @@
 //! A run as files.
 
 use fslab_engine::event::Event;
-use fslab_engine::recording::{counters_csv, event_json, event_text};
+use fslab_engine::recording::{counters_csv, event_text};
 
 use super::Run;
 use crate::worker::lab::Export;
@@ -17,7 +17,9 @@ impl Run {
     pub(super) fn export(&self, what: Export) -> Result<Vec<u8>, String> {
         match what {
             Export::EventsText => Ok(self.lines(event_text)),
-            Export::EventsJson => Ok(self.lines(event_json)),
+            Export::EventsJson => {
+                Ok(self.lines(|event| serde_json::to_string(event).unwrap_or_default()))
+            }
             Export::Counters => Ok(counters_csv(&self.recording).into_bytes()),
             Export::Disk => self.disk(),
         }
