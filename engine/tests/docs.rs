@@ -80,3 +80,36 @@ fn mistakes_have_a_place_and_a_hint() {
     let all = format!("{errors:?}");
     assert!(all.contains("fsync"), "{all}");
 }
+
+/// Each generator runs to its end, and says how much it did.
+#[test]
+fn generators_run() {
+    let calls = [
+        ("sequential(\"/a\", 200k)", "204800"),
+        ("random_writes(\"/a\", 256k, 4k, 20)", "20"),
+        ("zipf_writes(\"/a\", 256k, 4k, 20)", "20"),
+        ("append_log(\"/a\", 10)", "10"),
+        ("small_files(\"/a\", 2, 5)", "10"),
+        ("mail_spool(\"/a\", 15)", "15"),
+        ("wal_database(\"/a\", 16, 10, 5)", "10"),
+        ("aging(\"/a\", 2, 10)", "20"),
+    ];
+    for (call, told) in calls {
+        let text = format!("fslab = 1\n[[process]]\nprogram = '''\nprint({call})\n'''\n");
+        let scenario = Scenario::parse(&text).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+        let mut recording = Recording::new(Arc::new(scenario)).unwrap();
+        while recording.record(100_000) {}
+        let events = recording.events(0, recording.len(), usize::MAX);
+        let said: Vec<String> = events
+            .iter()
+            .filter_map(|e| match &e.what {
+                fslab_engine::event::What::Printed { text } => Some(text.clone()),
+                fslab_engine::event::What::ProcessFailed { line, words, .. } => {
+                    Some(format!("line {line}: {words}"))
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(said, [told], "{call}");
+    }
+}
