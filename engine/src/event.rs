@@ -34,6 +34,19 @@ pub enum Actor {
     Device,
 }
 
+impl std::fmt::Display for Actor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Mount => f.write_str("mount"),
+            Self::Process(pid) => write!(f, "process {pid}"),
+            Self::Flusher => f.write_str("flusher"),
+            Self::Jbd2 => f.write_str("jbd2"),
+            Self::LazyInit => f.write_str("lazyinit"),
+            Self::Device => f.write_str("device"),
+        }
+    }
+}
+
 /// Something that happened.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {

@@ -49,6 +49,34 @@ pub struct Request {
     pub cause: Option<EventId>,
 }
 
+impl Op {
+    /// What it is, without what it carries.
+    pub fn kind(&self) -> Io {
+        match self {
+            Self::Read => Io::Read,
+            Self::Write { fua: false, .. } => Io::Write,
+            Self::Write { fua: true, .. } => Io::WriteFua,
+            Self::Discard => Io::Discard,
+            Self::Flush => Io::Flush,
+        }
+    }
+}
+
+impl Request {
+    /// Refuses a range that does not lie on a device of `len` bytes.
+    fn check(&self, len: u64) -> Result<(), DeviceError> {
+        crate::disk::check_range(self.offset, self.len, len).map_err(|_| self.past_end(len))
+    }
+
+    fn past_end(&self, len: u64) -> DeviceError {
+        DeviceError::PastEnd {
+            offset: self.offset,
+            wanted: self.len,
+            len,
+        }
+    }
+}
+
 /// What a device has done so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -69,14 +97,22 @@ pub struct Counters {
 }
 
 impl Counters {
-    fn read(&mut self, bytes: u64) {
-        self.reads += 1;
-        self.read_bytes += bytes;
-    }
-
-    fn wrote(&mut self, bytes: u64) {
-        self.writes += 1;
-        self.written_bytes += bytes;
+    fn count(&mut self, kind: Io, bytes: u64) {
+        match kind {
+            Io::Read => {
+                self.reads += 1;
+                self.read_bytes += bytes;
+            }
+            Io::Write | Io::WriteFua => {
+                self.writes += 1;
+                self.written_bytes += bytes;
+            }
+            Io::Discard => {
+                self.discards += 1;
+                self.discarded_bytes += bytes;
+            }
+            Io::Flush => self.flushes += 1,
+        }
     }
 }
 

@@ -86,31 +86,18 @@ impl ReadAt for Overlaid {
 
 impl Device for Overlaid {
     fn submit(&mut self, request: Request) -> Result<(), DeviceError> {
-        let Request {
-            op, offset, len, ..
-        } = request;
         let total = self.below.len();
-        let past = DeviceError::PastEnd {
-            offset,
-            wanted: len,
-            len: total,
-        };
-        if offset.checked_add(len).is_none_or(|end| end > total) {
-            return Err(past);
-        }
-        match op {
-            Op::Read => self.counters.read(len),
-            Op::Flush => self.counters.flushes += 1,
-            Op::Discard => {
-                self.counters.discards += 1;
-                self.counters.discarded_bytes += len;
-                self.put(offset, len, &Data::Zero).map_err(|_| past)?;
-            }
+        request.check(total)?;
+        self.counters.count(request.op.kind(), request.len);
+        let (offset, len) = (request.offset, request.len);
+        let past = |_| request.past_end(total);
+        match &request.op {
+            Op::Read | Op::Flush => {}
+            Op::Discard => self.put(offset, len, &Data::Zero).map_err(past)?,
             Op::Write { data, .. } => {
-                self.counters.wrote(len);
                 let mut at = offset;
-                for (piece, n) in &data {
-                    self.put(at, *n, piece).map_err(|_| past.clone())?;
+                for (piece, n) in data {
+                    self.put(at, *n, piece).map_err(past)?;
                     at += n;
                 }
             }

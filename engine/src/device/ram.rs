@@ -41,33 +41,21 @@ impl ReadAt for Ram {
 
 impl Device for Ram {
     fn submit(&mut self, request: Request) -> Result<(), DeviceError> {
-        let Request {
-            op, offset, len, ..
-        } = request;
-        let past = |_: ReadError| DeviceError::PastEnd {
-            offset,
-            wanted: len,
-            len: ReadAt::len(&self.disk),
-        };
-        crate::disk::check_range(offset, len, ReadAt::len(&self.disk)).map_err(past)?;
-        let c = &mut self.counters;
-        match op {
-            Op::Read => c.read(len),
+        request.check(ReadAt::len(&self.disk))?;
+        self.counters.count(request.op.kind(), request.len);
+        // The range was checked: nothing of this can fail.
+        match request.op {
+            Op::Read | Op::Flush => {}
+            Op::Discard => {
+                let _ = self.disk.discard(request.offset, request.len);
+            }
             Op::Write { data, .. } => {
-                c.wrote(len);
-                let mut at = offset;
+                let mut at = request.offset;
                 for (piece, n) in &data {
-                    // The range was checked above.
                     let _ = self.disk.write_data(at, *n, piece);
                     at += n;
                 }
             }
-            Op::Discard => {
-                c.discards += 1;
-                c.discarded_bytes += len;
-                let _ = self.disk.discard(offset, len);
-            }
-            Op::Flush => c.flushes += 1,
         }
         Ok(())
     }

@@ -136,20 +136,29 @@ impl Engine {
 
     /// Goes to the room for images: to the one that was open there, or to a sample.
     pub fn enter_explore(&self) {
+        if !self.reopen() {
+            self.open_address(Address {
+                source: samples::SAMPLES
+                    .first()
+                    .map(|s| Source::Sample(s.name.into())),
+                ..Address::default()
+            });
+        }
+    }
+
+    /// Opens the image again that was open; whether there was one.
+    fn reopen(&self) -> bool {
         let open = self.0.open.borrow().clone();
+        let was_open = open.is_some();
         match open {
             Some((at, Some(blob))) => {
                 self.begin(at, Stage::Opening);
                 self.send_blob(blob);
             }
             Some((at, None)) => self.open_address(at),
-            None => self.open_address(Address {
-                source: samples::SAMPLES
-                    .first()
-                    .map(|s| Source::Sample(s.name.into())),
-                ..Address::default()
-            }),
+            None => {}
         }
+        was_open
     }
 
     /// Starts the engine anew after it stopped, and opens what was open.
@@ -161,15 +170,7 @@ impl Engine {
         if state.room == Room::Lab {
             return self.restart_lab(state.lab.event());
         }
-        let open = self.0.open.borrow().clone();
-        match open {
-            Some((at, Some(blob))) => {
-                self.begin(at, Stage::Opening);
-                self.send_blob(blob);
-            }
-            Some((at, None)) => self.open_address(at),
-            None => {}
-        }
+        self.reopen();
     }
 
     /// Goes to an address: opens its image if another is open, and chooses its place.

@@ -5,8 +5,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use fslab_engine::disk::{CowDisk, ReadAt};
 use fslab_engine::event::{Event, Kind, What};
-use fslab_engine::recording::{Condition, Recording, counters_csv, event_json, event_text};
+use fslab_engine::recording::{Condition, Recording, counters_csv};
 use fslab_engine::scenario::Scenario;
+use fslab_engine::view::lab::event_text;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -118,7 +119,7 @@ fn print_events(recording: &Recording, end: u64, json: bool) -> anyhow::Result<(
         let to = (at + PAGE).min(end + 1);
         for event in recording.events(at, to, PAGE as usize) {
             let line = if json {
-                event_json(&event)
+                serde_json::to_string(&event)?
             } else {
                 event_text(&event)
             };

@@ -462,19 +462,6 @@ impl Drive {
         self.unstable.insert(request, write);
         Ok(())
     }
-
-    fn count(&mut self, kind: Io, len: u64) {
-        let c = &mut self.counters;
-        match kind {
-            Io::Read => c.read(len),
-            Io::Write | Io::WriteFua => c.wrote(len),
-            Io::Discard => {
-                c.discards += 1;
-                c.discarded_bytes += len;
-            }
-            Io::Flush => c.flushes += 1,
-        }
-    }
 }
 
 /// Puts a write on a disk. Its range was checked when it was accepted.
@@ -483,16 +470,6 @@ fn apply(disk: &mut CowDisk, write: &Unstable) {
     for (piece, n) in write.data.iter() {
         let _ = disk.write_data(at, *n, piece);
         at = at.saturating_add(*n);
-    }
-}
-
-fn kind_of(op: &Op) -> Io {
-    match op {
-        Op::Read => Io::Read,
-        Op::Write { fua: false, .. } => Io::Write,
-        Op::Write { fua: true, .. } => Io::WriteFua,
-        Op::Discard => Io::Discard,
-        Op::Flush => Io::Flush,
     }
 }
 
@@ -512,20 +489,16 @@ impl ReadAt for Drive {
 
 impl Device for Drive {
     fn submit(&mut self, request: Request) -> Result<(), DeviceError> {
+        let whole = ReadAt::len(&self.contents);
+        request.check(whole)?;
+        let past = request.past_end(whole);
         let Request {
             op,
             offset,
             len,
             cause,
         } = request;
-        let whole = ReadAt::len(&self.contents);
-        let past = |_: ReadError| DeviceError::PastEnd {
-            offset,
-            wanted: len,
-            len: whole,
-        };
-        crate::disk::check_range(offset, len, whole).map_err(past)?;
-        let kind = kind_of(&op);
+        let kind = op.kind();
         if let (Some(why), Io::Write | Io::WriteFua) = (&self.failed, kind) {
             return Err(DeviceError::Failed(why.clone()));
         }
@@ -536,8 +509,8 @@ impl Device for Drive {
             len,
             cause,
         };
-        self.count(kind, len);
-        self.accept(self.next, op, &waiting).map_err(past)?;
+        self.counters.count(kind, len);
+        self.accept(self.next, op, &waiting).map_err(|_| past)?;
         self.fresh.push(Queued {
             request: self.next,
             kind,

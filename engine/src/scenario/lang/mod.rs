@@ -10,6 +10,7 @@ mod ast;
 mod bytecode;
 mod codegen;
 mod diag;
+mod items;
 mod lex;
 pub mod limits;
 mod names;

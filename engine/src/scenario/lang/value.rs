@@ -1,6 +1,7 @@
 //! What a variable can hold. Cloning costs a reference at most; a list is a value: the
 //! copy and the original go their own ways.
 
+use super::items::Items;
 use super::limits::{MAX_LIST_NESTING, MAX_SHOWN};
 use crate::kernel::Errno;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(super) struct Data {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct List {
-    pub(super) items: imbl::Vector<Value>,
+    pub(super) items: Items,
     /// At least how many lists are inside one another, itself not counted: so it is known
     /// at once that none is too deep to be walked through.
     pub(super) nesting: u32,
@@ -50,7 +51,7 @@ impl Record {
 }
 
 impl List {
-    pub(super) fn new(items: imbl::Vector<Value>) -> Result<Self, String> {
+    pub(super) fn new(items: Items) -> Result<Self, String> {
         let nesting = items.iter().map(Value::nesting).max().unwrap_or(0);
         let list = Self { items, nesting };
         list.check()?;

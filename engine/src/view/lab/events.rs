@@ -1,6 +1,5 @@
 //! Events as rows of a log.
 
-use super::frame::actor;
 use super::words::event_words;
 use crate::event::{Event, Kind};
 use serde::{Deserialize, Serialize};
@@ -69,7 +68,7 @@ pub fn event_view(event: &Event) -> EventView {
     EventView {
         id: event.id.0,
         at_ns: event.at.0,
-        actor: actor(event.actor),
+        actor: event.actor.to_string(),
         kind,
         lane: lane_of(kind),
         words: event_words(&event.what),
@@ -80,6 +79,19 @@ pub fn event_view(event: &Event) -> EventView {
         tid: about.tid,
         request: about.request,
     }
+}
+
+/// An event as a line of text: number, time in seconds, who, what, and what it follows from.
+pub fn event_text(event: &Event) -> String {
+    let ns = event.at.0;
+    let time = format!("{}.{:06}", ns / 1_000_000_000, ns % 1_000_000_000 / 1000);
+    let cause = event
+        .cause
+        .map(|c| format!("  (from {})", c.0))
+        .unwrap_or_default();
+    let actor = event.actor.to_string();
+    let words = event_words(&event.what);
+    format!("{:>7} {time:>12} {actor:<10} {words}{cause}", event.id.0)
 }
 
 /// Where in the machine events of a kind are.

@@ -4,7 +4,7 @@ use super::device::{self, DeviceView};
 use super::events::{EventView, event_view};
 use super::journal::{self, LogView};
 use super::memory::{self, FileView};
-use crate::event::{Actor, Event};
+use crate::event::Event;
 use crate::machine::{Doing, Gauges, Machine, Process};
 use crate::recording::{Instant, Recording};
 use crate::units::InodeNr;
@@ -139,16 +139,4 @@ fn open(machine: &Machine) -> Vec<OpenRow> {
         offset: o.offset,
     };
     machine.mount().open_files().take(OPEN).map(row).collect()
-}
-
-/// Who acts, in a word or two.
-pub(super) fn actor(actor: Actor) -> String {
-    match actor {
-        Actor::Mount => "mount".to_owned(),
-        Actor::Process(pid) => format!("process {pid}"),
-        Actor::Flusher => "flusher".to_owned(),
-        Actor::Jbd2 => "jbd2".to_owned(),
-        Actor::LazyInit => "lazyinit".to_owned(),
-        Actor::Device => "device".to_owned(),
-    }
 }

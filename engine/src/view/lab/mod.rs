@@ -10,7 +10,7 @@ mod spans;
 mod words;
 
 pub use device::{DeviceView, RequestView, UnstableView};
-pub use events::{EventView, Lane, event_view, kind_words, lane_of};
+pub use events::{EventView, Lane, event_text, event_view, kind_words, lane_of};
 pub use frame::{Frame, OpenRow, ProcessView, frame};
 pub use journal::{LogView, Stage, TransactionView};
 pub use lanes::{Axis, LaneView, Lanes, Level, Mark, MarkKind, Span, SpanKind, Window};

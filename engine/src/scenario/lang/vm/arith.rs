@@ -120,10 +120,10 @@ impl Vm {
         if l.items.len() + r.items.len() > MAX_LIST {
             return Err(format!("A list has at most {MAX_LIST} items."));
         }
-        *fuel = fuel.saturating_sub(r.items.len() as u64 / 8);
+        *fuel = fuel.saturating_sub(r.items.len() as u64);
         let list = Arc::make_mut(&mut l);
         list.nesting = list.nesting.max(r.nesting);
-        list.items.append(r.items.clone());
+        list.items.append(&r.items);
         self.charge(Value::List(l))
     }
 

@@ -1,5 +1,6 @@
 //! The language's own functions.
 
+use super::super::items::Items;
 use super::super::limits::{MAX_LIST, MAX_PRINT, MAX_STRING};
 use super::super::names::Builtin;
 use super::super::value::{Data, List, Out, Value};
@@ -245,7 +246,9 @@ fn repeat(value: &Value, times: i64, fuel: &mut u64) -> Result<Value, Trap> {
         Value::List(list) => match list.items.len().checked_mul(times) {
             Some(len) if len <= MAX_LIST => {
                 *fuel = fuel.saturating_sub(len as u64);
-                let items = std::iter::repeat_n(&list.items, times).flatten().cloned();
+                let items = std::iter::repeat_n(&list.items, times)
+                    .flat_map(Items::iter)
+                    .cloned();
                 Ok(Value::List(Arc::new(List {
                     items: items.collect(),
                     nesting: list.nesting,
@@ -301,7 +304,7 @@ fn slice(of: &Value, from: i64, len: &Value) -> Result<Value, Trap> {
             len,
         })),
         Value::List(list) => Value::List(Arc::new(List {
-            items: list.items.clone().slice(start..end),
+            items: list.items.slice(start, end),
             nesting: list.nesting,
         })),
         _ => Value::Nothing,

@@ -111,17 +111,24 @@ impl Vm {
             return Err(too_long());
         }
         list.admit(&value)?;
-        list.items.push_back(value);
+        list.items.push(value);
         self.grow(size_of::<Value>() as u64)?;
         self.stack.push(Value::Nothing);
         Ok(())
     }
 
-    pub(super) fn take_item(&mut self, at: usize, index: Option<Value>) -> Result<(), Trap> {
+    pub(super) fn take_item(
+        &mut self,
+        at: usize,
+        index: Option<Value>,
+        fuel: &mut u64,
+    ) -> Result<(), Trap> {
         let list = self.list_at(at)?;
         let n = position(&index.unwrap_or(Value::Int(-1)), list.items.len())?;
+        // Those behind it move up.
+        *fuel = fuel.saturating_sub((list.items.len() - n) as u64);
         let item = list.items.remove(n);
-        self.stack.push(item);
+        self.stack.push(item.unwrap_or_default());
         Ok(())
     }
 

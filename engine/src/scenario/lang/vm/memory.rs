@@ -56,7 +56,7 @@ fn full() -> Trap {
 fn count(value: &Value, sum: &mut u64) {
     *sum = sum.saturating_add(value.weight() + size_of::<Value>() as u64);
     if let Value::List(list) = value {
-        for item in &list.items {
+        for item in list.items.iter() {
             if *sum > MAX_MEMORY {
                 return;
             }

@@ -131,10 +131,10 @@ impl Vm {
 
     /// Gives it the answer to the call it made.
     pub fn answer(&mut self, answer: &Answer) {
-        let State::Waiting(call) = &self.state else {
+        if !matches!(self.state, State::Waiting(_)) {
             return;
-        };
-        match reply::value(call, answer) {
+        }
+        match reply::value(answer) {
             Ok(value) => {
                 self.made += value.weight();
                 self.stack.push(value);
@@ -385,10 +385,10 @@ impl Vm {
             Op::Field(n) => self.field(program.fields.get(n as usize).map_or("", |f| f))?,
             Op::StoreItem(slot) => self.store_item(place(base, slot))?,
             Op::Push(slot) => self.push_item(place(base, slot))?,
-            Op::TakeLast(slot) => self.take_item(place(base, slot), None)?,
+            Op::TakeLast(slot) => self.take_item(place(base, slot), None, fuel)?,
             Op::TakeAt(slot) => {
                 let index = self.pop();
-                self.take_item(place(base, slot), Some(index))?;
+                self.take_item(place(base, slot), Some(index), fuel)?;
             }
             Op::StartRange(slot) => self.start_range(base + usize::from(slot))?,
             Op::StartList(slot) => self.start_list(base + usize::from(slot))?,

@@ -1,13 +1,13 @@
 //! What calls gave, as values.
 
-use super::super::super::{Answer, Call, Reply};
+use super::super::super::{Answer, Reply};
 use super::super::limits::{MAX_LIST, MAX_STRING};
 use super::super::value::{List, Record, Value};
 use super::{Trap, lists};
 use crate::kernel::{FiemapExtent, Stat};
 use std::sync::Arc;
 
-pub(super) fn value(call: &Call, answer: &Answer) -> Result<Value, Trap> {
+pub(super) fn value(answer: &Answer) -> Result<Value, Trap> {
     let reply = match answer {
         Err(errno) => return Ok(Value::Error(*errno)),
         Ok(reply) => reply,
@@ -26,17 +26,14 @@ pub(super) fn value(call: &Call, answer: &Answer) -> Result<Value, Trap> {
             block_size,
             blocks,
             inodes,
-        } => {
-            debug_assert!(matches!(call, Call::Statfs));
-            Ok(record(vec![
-                ("block_size", number(*block_size)),
-                ("blocks", number(blocks[0])),
-                ("free", number(blocks[1])),
-                ("available", number(blocks[2])),
-                ("inodes", number(inodes[0])),
-                ("free_inodes", number(inodes[1])),
-            ]))
-        }
+        } => Ok(record(vec![
+            ("block_size", number(*block_size)),
+            ("blocks", number(blocks[0])),
+            ("free", number(blocks[1])),
+            ("available", number(blocks[2])),
+            ("inodes", number(inodes[0])),
+            ("free_inodes", number(inodes[1])),
+        ])),
     }
 }
 

@@ -1,7 +1,8 @@
 //! A run as files.
 
 use fslab_engine::event::Event;
-use fslab_engine::recording::{counters_csv, event_text};
+use fslab_engine::recording::counters_csv;
+use fslab_engine::view::lab::event_text;
 
 use super::Run;
 use crate::worker::lab::Export;
