@@ -5,8 +5,10 @@ mod drive;
 pub mod flash;
 pub mod ftl;
 pub mod hdd;
+pub mod measure;
 mod overlay;
 mod ram;
+pub mod trace;
 
 pub use drive::{AtWork, Drive, FlashTotals, HddSpec, Mechanism, Origin, Unstable, Waiting};
 pub use overlay::Overlaid;

@@ -10,7 +10,7 @@ mod export;
 mod index;
 
 pub use condition::{BadCondition, Condition};
-pub use export::counters_csv;
+pub use export::{block_trace, counters_csv};
 pub use index::Index;
 
 use crate::device::Drive;

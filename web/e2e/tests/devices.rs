@@ -40,7 +40,7 @@ async fn colours(page: &Page) -> Result<u64> {
 
 #[tokio::test]
 async fn a_disk_shows_its_arm_over_zones() -> Result<()> {
-    fslab_e2e::run("#lab&l=database-on-a-disk&at=4000", async |page| {
+    fslab_e2e::run("#lab&l=database-on-a-disk&at=3400", async |page| {
         recorded(page).await?;
         wait_for_text_in(page, ".platters", "The arm is over cylinder").await?;
         let rings: u64 = page
@@ -50,7 +50,7 @@ async fn a_disk_shows_its_arm_over_zones() -> Result<()> {
         let arm = "return document.querySelector('.platter .arm').getAttribute('cx')";
         let before: String = page.evaluate(arm).await?;
         // The arm is elsewhere at some other event.
-        for at in [4400, 5000, 5600, 7000, 9000] {
+        for at in [3480, 3560, 3640, 3720, 3800, 3900, 4000, 4100] {
             page.open(&format!("#lab&l=database-on-a-disk&at={at}"))
                 .await?;
             wait_for_text_in(page, ".platters", "The arm is over cylinder").await?;
@@ -123,6 +123,16 @@ async fn a_card_tells_its_open_segments() -> Result<()> {
         keys(page, &[END]).await?;
         wait_for_text_in(page, ".open-segments", "old place").await?;
         wait_for_text_in(page, ".open-segments", "1 of 1 that can be").await?;
+        // Measured: flashbench's probe of open segments, two lines at least.
+        page.evaluate::<()>("document.querySelector('.measures').open = true")
+            .await?;
+        page.click("button", "Open segments (flashbench --open-au)")
+            .await?;
+        until("a plot", async || {
+            let lines = "return document.querySelectorAll('.measured .series').length >= 2";
+            Ok(page.evaluate::<bool>(lines).await?.then_some(()))
+        })
+        .await?;
         page.screenshots("device-card").await
     })
     .await
@@ -130,10 +140,19 @@ async fn a_card_tells_its_open_segments() -> Result<()> {
 
 #[tokio::test]
 async fn a_first_generation_ssd_rewrites_its_blocks() -> Result<()> {
-    fslab_e2e::run("#lab&l=misaligned", async |page| {
+    fslab_e2e::run("", async |page| {
+        recorded(page).await?;
+        let text = "fslab = 1\nshow = [\"medium\"]\n[device]\nkind = \"block-mapped\"\nsize = \"16M\"\n[mkfs]\noptions = \"-t ext2 -b 4096\"\n[[process]]\nprogram = '''\nrandom_writes(\"/a\", 1M, 4k, 10, true)\n'''\n";
+        page.evaluate::<()>(&format!(
+            "const area = document.querySelector('#workload'); area.value = {text:?};
+            area.dispatchEvent(new InputEvent('input', {{ bubbles: true }}))"
+        ))
+        .await?;
+        page.click("button", "Run the changed text").await?;
+        wait_for_text_in(page, ".flash", "a map of erase blocks").await?;
         recorded(page).await?;
         keys(page, &[END]).await?;
-        wait_for_text_in(page, ".flash", "a map of erase blocks").await?;
+        wait_for_text_in(page, ".flash .map-foot", "copied").await?;
         page.screenshots("device-block-mapped").await
     })
     .await

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use fslab_engine::device::measure::Plot;
 use fslab_engine::machine::Gauges;
 use fslab_engine::view::lab::{Axis, EventView, FlashEffects, Frame, Lanes};
 
@@ -157,6 +158,8 @@ pub struct LabState {
     pub chain: Option<Rc<Chain>>,
     /// What followed from it in flash.
     pub flash: Option<Rc<FlashEffects>>,
+    /// What was measured of the device.
+    pub measured: Option<Rc<Plot>>,
     /// Pages of the log of events, by their first events.
     pub log: Rc<BTreeMap<u64, Rc<Vec<EventView>>>>,
     /// What is sought.
@@ -206,6 +209,8 @@ pub enum LabAction {
     Chain(Option<Rc<Chain>>),
     /// What an event did to flash came.
     Flash(Rc<FlashEffects>),
+    /// Something was measured of the device.
+    Measured(Rc<Plot>),
     /// An event is to be explained.
     Choose(Option<u64>),
     /// What is sought.
@@ -293,6 +298,7 @@ impl LabState {
             LabAction::Log(from, events) => self.keep(from, events),
             LabAction::Chain(chain) => self.chain = chain,
             LabAction::Flash(effects) => self.flash = Some(effects),
+            LabAction::Measured(plot) => self.measured = Some(plot),
             LabAction::Choose(event) => self.chosen = event,
             LabAction::Find(words) => {
                 self.find = words;
@@ -366,6 +372,7 @@ impl LabState {
         self.chosen = None;
         self.chain = None;
         self.flash = None;
+        self.measured = None;
         self.log = Rc::default();
         self.note = None;
         self.bookmarks = Rc::default();

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use fslab_engine::device::measure::Measure;
 use fslab_engine::view::lab::Window;
 use js_sys::Array;
 
@@ -53,6 +54,7 @@ enum Asked {
     Samples,
     Chain,
     Flash,
+    Measure,
     Log(u64),
     File(Export),
 }
@@ -217,6 +219,11 @@ impl Engine {
         self.ask_lab(Asked::Flash, LabQuery::Flash { event });
     }
 
+    /// Has a device such as the run's measured.
+    pub fn ask_measure(&self, what: Measure) {
+        self.ask_lab(Asked::Measure, LabQuery::Measure(what));
+    }
+
     /// Asks for a page of the log.
     pub fn ask_log(&self, from: u64, count: u32) {
         self.ask_lab(Asked::Log(from), LabQuery::Events { from, count });
@@ -379,6 +386,9 @@ impl Engine {
                 self.act(LabAction::Chain(chain));
             }
             (Asked::Flash, LabReply::Flash(found)) => self.act(LabAction::Flash(Rc::new(found))),
+            (Asked::Measure, LabReply::Measured(plot)) => {
+                self.act(LabAction::Measured(Rc::new(plot)));
+            }
             (Asked::File(what), LabReply::File) => save(what, extras),
             _ => {}
         }

@@ -3,6 +3,7 @@
 //! Every run has a number, chosen by the page; forks are runs of their own. The disk of a
 //! run at an instant is opened like any image, under a number that the page sends along.
 
+use fslab_engine::device::measure::{Measure, Plot};
 use fslab_engine::machine::{End, Gauges};
 use fslab_engine::view::lab::{EventView, FlashEffects, Frame, Lanes, Window};
 use serde::{Deserialize, Serialize};
@@ -110,6 +111,8 @@ pub enum LabQuery {
         /// The event.
         event: u64,
     },
+    /// A device such as the run's, measured.
+    Measure(Measure),
     /// A part of the timeline.
     Lanes(Window),
     /// Figures over time, at most so many samples.
@@ -223,6 +226,8 @@ pub enum LabReply {
     },
     /// What followed in flash.
     Flash(FlashEffects),
+    /// What was measured.
+    Measured(Plot),
     /// A part of the timeline.
     Lanes(Lanes),
     /// Figures.

@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use fslab_engine::disk::{CowDisk, ReadAt};
 use fslab_engine::event::{Event, Kind, What};
-use fslab_engine::recording::{Condition, Recording, counters_csv};
+use fslab_engine::recording::{Condition, Recording, block_trace, counters_csv};
 use fslab_engine::scenario::Scenario;
 use fslab_engine::view::lab::event_text;
 use std::io::Write;
@@ -34,6 +34,9 @@ pub struct RunArgs {
     /// Write the counters over time to this file, as CSV
     #[arg(long, value_name = "FILE")]
     counters: Option<PathBuf>,
+    /// Write what was asked of the device to this file, as blkparse prints it
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// Write the disk as it is at the end to this file; Linux mounts it
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
@@ -59,6 +62,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     if let Some(path) = &args.counters {
         std::fs::write(path, counters_csv(&recording))
+            .with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = &args.trace {
+        std::fs::write(path, block_trace(&recording))
             .with_context(|| path.display().to_string())?;
     }
     if let Some(path) = &args.image {

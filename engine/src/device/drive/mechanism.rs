@@ -1,7 +1,7 @@
 //! How long the medium takes.
 
 use crate::device::flash::{Deed, Flash, FlashError, Touch};
-use crate::device::hdd::{Disk, Sweeping};
+use crate::device::hdd::{Disk, Sweeping, TrackBuffer};
 use crate::units::SimTime;
 
 const SECTOR: u64 = 512;
@@ -65,6 +65,8 @@ pub enum Mechanism {
         order: Sweeping,
         /// Where the last access ended: byte.
         last: u64,
+        /// What is read on behind the last read.
+        buffer: Option<TrackBuffer>,
     },
     /// Flash.
     Flash(Box<Flash>),
@@ -77,6 +79,7 @@ impl Mechanism {
             disk,
             order,
             last: 0,
+            buffer: None,
         }
     }
 
@@ -134,9 +137,38 @@ impl Mechanism {
         let mut time = 0u64;
         for &(offset, len) in pieces {
             let at = SimTime(now.0.saturating_add(time));
-            time = time.saturating_add(self.access(at, offset, len));
+            let buffered = match touch {
+                Touch::Read => self.from_buffer(at, offset, len),
+                _ => None,
+            };
+            let took = buffered.unwrap_or_else(|| self.access(at, offset, len));
+            time = time.saturating_add(took);
+            if buffered.is_none() {
+                let done = now.0.saturating_add(time);
+                self.read_on(touch == Touch::Read, done, offset, len);
+            }
         }
         Ok(time)
+    }
+
+    /// What a read takes that the track buffer has, or will have, ns.
+    fn from_buffer(&self, now: SimTime, offset: u64, len: u64) -> Option<u64> {
+        let Self::Disk { buffer, .. } = self else {
+            return None;
+        };
+        let end = offset.saturating_add(len).div_ceil(SECTOR);
+        let ready = (*buffer)?.ready(offset / SECTOR, end)?;
+        let wait = ready.saturating_sub(now.0);
+        Some(self.by_cache(len).max(wait))
+    }
+
+    /// The arm was moved, and stays where a read ended.
+    fn read_on(&mut self, reads: bool, done: u64, offset: u64, len: u64) {
+        if let Self::Disk { disk, buffer, .. } = self {
+            let end = offset.saturating_add(len).div_ceil(SECTOR);
+            let kept = disk.read_on(done, offset / SECTOR, end);
+            *buffer = kept.filter(|_| reads);
+        }
     }
 
     /// A disk of `len` bytes with its arm at the outer edge.
@@ -147,6 +179,19 @@ impl Mechanism {
             cylinders: len.div_ceil(per_cylinder).max(1),
             head: 0,
         }
+    }
+
+    /// Does something that flash can do while nobody wants anything; what it takes, ns.
+    pub(super) fn tidy(&mut self, deeds: &mut Vec<Deed>) -> Option<u64> {
+        match self {
+            Self::Flash(f) => f.tidy(deeds),
+            _ => None,
+        }
+    }
+
+    /// Whether there is something to do while nobody wants anything.
+    pub(super) fn is_untidy(&self) -> bool {
+        matches!(self, Self::Flash(f) if f.is_untidy())
     }
 
     /// Erased blocks of flash.
@@ -189,7 +234,10 @@ impl Mechanism {
 
     /// What bytes on the medium take from `now` on, ns; the arm is there afterwards.
     fn access(&mut self, now: SimTime, offset: u64, len: u64) -> u64 {
-        if let Self::Disk { disk, order, last } = self {
+        if let Self::Disk {
+            disk, order, last, ..
+        } = self
+        {
             let (first, end) = (offset / SECTOR, offset.saturating_add(len).div_ceil(SECTOR));
             let command = disk.spec().command;
             let wire = if order.in_drive() {

@@ -75,6 +75,8 @@ pub enum AtWork {
     Request(Waiting),
     /// It writes a piece of its cache to the medium: first byte, bytes.
     Destage(u64, u64),
+    /// The flash collects a block while nobody wants anything.
+    Tidy,
 }
 
 /// What is being done.
@@ -192,6 +194,7 @@ impl Drive {
         let (work, done) = self.work.as_ref()?;
         let work = match work {
             Work::Request(r) => AtWork::Request(*r),
+            Work::Destage { pieces, .. } if pieces.is_empty() => AtWork::Tidy,
             // Several pieces are told as one, from the first to the last.
             Work::Destage { pieces, .. } => {
                 let from = pieces.first().map_or(0, |p| p.0);
@@ -333,6 +336,31 @@ impl Drive {
         self.work = Some((Work::Destage { pieces, cause }, done));
     }
 
+    /// The flash collects a block, where it does so by itself.
+    fn tidy(&mut self, told: &mut Vec<Happening>) {
+        let mut deeds: Vec<Deed> = Vec::new();
+        let Some(time) = self.mechanism.tidy(&mut deeds) else {
+            return;
+        };
+        self.tell(&deeds, &Causes::default(), told);
+        let done = SimTime(self.now.0.saturating_add(time));
+        let (pieces, cause) = (Vec::new(), None);
+        self.work = Some((Work::Destage { pieces, cause }, done));
+    }
+
+    /// Tells what the medium did inside, and takes it down.
+    fn tell(&mut self, deeds: &[Deed], causes: &Causes, told: &mut Vec<Happening>) {
+        if let Mechanism::Flash(flash) = &self.mechanism {
+            let page = flash.page();
+            let cause_of = |deed: &Deed| causes.of_deed(deed, page, self.start);
+            for deed in deeds {
+                self.history.note(deed, cause_of(deed), self.now);
+            }
+            let tell = |what, cause| told.push(Happening { what, cause });
+            super::flash::tell(deeds, cause_of, tell);
+        }
+    }
+
     fn a_run(&mut self, first: u64) -> Vec<(u64, u64)> {
         let mut end = first;
         while end - first < DESTAGE / PIECE && self.dirty.contains(&end) {
@@ -373,15 +401,7 @@ impl Drive {
             .collect();
         let mut deeds: Vec<Deed> = Vec::new();
         let done = self.mechanism.touch(self.now, touch, &moved, &mut deeds);
-        if let Mechanism::Flash(flash) = &self.mechanism {
-            let page = flash.page();
-            let cause_of = |deed: &Deed| causes.of_deed(deed, page, self.start);
-            for deed in &deeds {
-                self.history.note(deed, cause_of(deed), self.now);
-            }
-            let tell = |what, cause| told.push(Happening { what, cause });
-            super::flash::tell(&deeds, cause_of, tell);
-        }
+        self.tell(&deeds, causes, told);
         done.unwrap_or_else(|e| {
             self.failed = Some(e);
             self.mechanism.by_cache(0)
@@ -595,7 +615,8 @@ impl Device for Drive {
             return Some(self.now);
         }
         let idle = SimTime(self.idle_since.0.saturating_add(IDLE));
-        (!self.dirty.is_empty()).then_some(idle.max(self.now))
+        let something = !self.dirty.is_empty() || self.mechanism.is_untidy();
+        something.then_some(idle.max(self.now))
     }
 
     fn advance(&mut self, to: SimTime) -> Vec<Happening> {
@@ -625,12 +646,11 @@ impl Device for Drive {
         }
         self.begin(&mut told);
         let rested = self.now.0 >= self.idle_since.0.saturating_add(IDLE);
-        if self.work.is_none()
-            && self.queue.is_empty()
-            && rested
-            && let Some(piece) = self.next_dirty()
-        {
-            self.destage(piece, None, &mut told);
+        if self.work.is_none() && self.queue.is_empty() && rested {
+            match self.next_dirty() {
+                Some(piece) => self.destage(piece, None, &mut told),
+                None => self.tidy(&mut told),
+            }
         }
         told
     }

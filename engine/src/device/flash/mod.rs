@@ -75,6 +75,20 @@ impl Flash {
         }
     }
 
+    /// Collects a block in the background, where that is asked for and there is need; what
+    /// it takes, ns.
+    pub fn tidy(&mut self, deeds: &mut Vec<Deed>) -> Option<u64> {
+        match self {
+            Self::Ssd(d) => d.tidy(deeds),
+            Self::BlockMapped(_) | Self::Card(_) => None,
+        }
+    }
+
+    /// Whether [`Flash::tidy`] would do something.
+    pub fn is_untidy(&self) -> bool {
+        matches!(self, Self::Ssd(d) if d.is_untidy())
+    }
+
     /// Erased blocks, or a card's erased segments.
     pub fn free_blocks(&self) -> u64 {
         match self {

@@ -35,6 +35,9 @@ pub struct SsdSpec {
     pub map_pages: Option<u32>,
     /// A capacitor lets it save its cache when power goes.
     pub protected: bool,
+    /// Blocks that it collects while nobody wants anything, until so many are free; `None`:
+    /// it collects only when it has to.
+    pub background: Option<u32>,
     /// The translation layer.
     pub ftl: FtlConfig,
 }
@@ -98,6 +101,7 @@ impl SsdSpec {
             wire_byte: 3_333,
             map_pages: None,
             protected: false,
+            background: None,
             ftl: FtlConfig::new(1, 1, 0),
         };
         spec.ftl = spec.layer(size, 64, spare);
@@ -247,6 +251,8 @@ pub struct Ssd {
     map: Option<MapCache>,
     /// Where hot and cold data are kept apart: when each page was written last.
     recent: Option<Recent>,
+    /// Nothing more is to be gained in the background before the host writes again.
+    tidied: bool,
     stats: SsdStats,
 }
 
@@ -308,6 +314,7 @@ impl Ssd {
             ftl: Ftl::new(spec.ftl.clone())?,
             map: spec.map_pages.map(MapCache::new),
             recent: (spec.ftl.streams > 1).then(|| Recent::new(spec.ftl.logical_pages)),
+            tidied: false,
             stats: SsdStats::default(),
             spec: Arc::new(spec),
         })
@@ -389,6 +396,7 @@ impl Ssd {
         deeds: &mut Vec<Deed>,
     ) -> Result<(), FlashError> {
         let mut notes: Vec<Note> = Vec::new();
+        self.tidied = false;
         let size = self.spec.page;
         for page in self.range(offset, len) {
             self.look_up(page, true, lanes);
@@ -407,9 +415,29 @@ impl Ssd {
         Ok(())
     }
 
+    /// Whether there is something to collect while nobody wants anything.
+    pub fn is_untidy(&self) -> bool {
+        let wanted = self.spec.background.unwrap_or(0) as usize;
+        !self.tidied && self.ftl.free_blocks() < wanted
+    }
+
+    /// Collects one block while nobody wants anything; what it takes, ns.
+    pub fn tidy(&mut self, deeds: &mut Vec<Deed>) -> Option<u64> {
+        if !self.is_untidy() {
+            return None;
+        }
+        let mut notes: Vec<Note> = Vec::new();
+        // A victim all of whose pages are valid would be moved for nothing.
+        self.tidied = !self.ftl.collect_one(&mut notes);
+        let mut lanes = Lanes::new(&self.spec);
+        self.charge(&mut notes, &mut lanes, deeds);
+        (!deeds.is_empty()).then(|| lanes.end())
+    }
+
     /// Only pages that are given up as a whole count.
     fn discard(&mut self, offset: u64, len: u64, lanes: &mut Lanes) -> Result<(), FtlError> {
         let size = self.spec.page;
+        self.tidied = false;
         let (first, end) = (offset.div_ceil(size), (offset + len) / size);
         let end = end.min(u64::from(self.spec.ftl.logical_pages));
         for page in first..end {

@@ -71,6 +71,14 @@ impl Ftl {
         true
     }
 
+    /// Collects a block though nobody needs it yet; `false`: nothing is gained by it.
+    pub fn collect_one(&mut self, sink: &mut impl Sink) -> bool {
+        let before = self.stats.moved_pages;
+        let done = self.collect(sink);
+        let moved = self.stats.moved_pages - before;
+        done && moved < u64::from(self.config.pages_per_block)
+    }
+
     /// Moves a full block's valid pages away, where there is room for all of them.
     fn empty(&mut self, nr: u32, sink: &mut impl Sink) -> bool {
         let block = self.blocks[nr as usize];

@@ -33,6 +33,7 @@ fn barracuda() -> DiskSpec {
         zones: zones(&BARRACUDA_ZONES),
         // The drive's capacity, 2.1 GB: DiskSim's block count.
         shown: Some(4_110_000),
+        track_buffer: false,
         seek: SeekCurve::Measured(BARRACUDA_SEEK.into()),
         // Track skew (37 of 186 sectors, 1.66 ms) less what cylinder skew (2.33 ms) leaves
         // over a seek of one cylinder (1.94 ms).
@@ -58,6 +59,7 @@ fn cheetah() -> DiskSpec {
         zones: zones(&CHEETAH_ZONES),
         // The drive's capacity, 9.1 GB (data sheet).
         shown: Some(17_783_240),
+        track_buffer: false,
         seek: SeekCurve::Measured(CHEETAH_SEEK.into()),
         // An assumption: as a seek of one cylinder.
         head_switch: 831_000,
@@ -91,6 +93,7 @@ fn modern() -> DiskSpec {
         shown: None,
         // The curve's parts meet at 32000 cylinders; 0.8 ms track to track, 16 ms in full
         // (usual data sheets), 8.5 ms in the mean.
+        track_buffer: false,
         seek: SeekCurve::Formula {
             a: 738_000,
             b: 42_000,

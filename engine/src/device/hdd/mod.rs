@@ -107,6 +107,9 @@ pub struct DiskSpec {
     /// Sectors that the host sees, where they are fewer than the zones hold: the others are
     /// spare.
     pub shown: Option<u64>,
+    /// What passes under the head behind a read, up to the track's end, is kept until the
+    /// arm is needed again. Off where nobody asks: the tables were measured without.
+    pub track_buffer: bool,
     /// The arm.
     pub seek: SeekCurve,
     /// From one surface of a cylinder to another, ns.
@@ -220,6 +223,29 @@ pub struct Place {
     pub sector: u32,
 }
 
+/// What passed under the head behind a read, and will as long as the arm stays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrackBuffer {
+    /// First sector in it.
+    from: u64,
+    /// The sector up to which it had been read at `at`.
+    read: u64,
+    at: u64,
+    /// The sector behind the track's last.
+    end: u64,
+    /// What a sector takes to pass, ns.
+    sector: u64,
+}
+
+impl TrackBuffer {
+    /// When these sectors are all in it, if they are or will be.
+    pub fn ready(&self, first: u64, end: u64) -> Option<u64> {
+        let inside = self.from <= first && end <= self.end;
+        let ahead = end.saturating_sub(self.read).saturating_mul(self.sector);
+        inside.then(|| self.at.saturating_add(ahead))
+    }
+}
+
 /// What an access took, ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Access {
@@ -312,6 +338,20 @@ impl Disk {
             transfer: end - begin,
             distance,
         }
+    }
+
+    /// What is read on behind sectors that were read by `now`, where the drive does so.
+    pub fn read_on(&self, now: u64, first: u64, end: u64) -> Option<TrackBuffer> {
+        let last = self.spec.place(end.checked_sub(1)?);
+        let sectors = u64::from(self.spec.zones.get(last.zone)?.sectors.max(1));
+        let nth = u64::from(last.sector);
+        self.spec.track_buffer.then(|| TrackBuffer {
+            from: first.max((end - 1).saturating_sub(nth)),
+            read: end,
+            at: now,
+            end: end.saturating_add(sectors.saturating_sub(nth + 1)),
+            sector: self.spec.turn() / sectors,
+        })
     }
 
     /// Sectors pass from `begin` on; tells when the last one has.

@@ -215,9 +215,10 @@ impl Reader<'_> {
     fn disk(&mut self, raw: &Device, needed: u64) -> Medium {
         let name = raw.canonical().unwrap_or("7200");
         let order = self.word("order", &raw.order, &ORDERS).unwrap_or_default();
-        let Some(spec) = hdd::drive(name) else {
+        let Some(mut spec) = hdd::drive(name) else {
             return Medium::Ram;
         };
+        spec.track_buffer = raw.track_buffer.as_ref().is_some_and(|t| *t.get_ref());
         self.fits(raw, &spec, needed);
         Medium::Disk(spec, order)
     }

@@ -110,6 +110,7 @@ fn at_work(drive: &Drive) -> Working {
         None => (None, None, None),
         Some((AtWork::Request(r), done)) => (Some(request(&r)), None, Some(done.0)),
         Some((AtWork::Destage(offset, len), done)) => (None, Some((offset, len)), Some(done.0)),
+        Some((AtWork::Tidy, done)) => (None, None, Some(done.0)),
     }
 }
 

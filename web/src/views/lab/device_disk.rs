@@ -2,9 +2,11 @@
 
 use std::f64::consts::TAU;
 
+use fslab_engine::device::measure::Measure;
 use fslab_engine::view::lab::{DiskView, MediumView, PlaceView, ZoneView};
 use yew::prelude::*;
 
+use super::device_measure::Measured;
 use crate::format;
 use crate::lab_command::go;
 use crate::store::{Store, use_store};
@@ -33,6 +35,9 @@ pub fn Platters() -> Html {
             <h2>{ "Inside the disk" }<span>{ format!("{} rpm, {}", format::grouped(d.rpm.into()), format::count(d.heads.into(), "surface")) }</span></h2>
             <div class="page-body">
                 <p>{ &d.name }</p>
+                if d.zones.len() > 1 {
+                    <Measured measures={vec![Measure::QueueDepth, Measure::SeekCurve]} />
+                }
                 { zones(d) }
                 <div class="platter-row">
                     { platter(d, &words) }

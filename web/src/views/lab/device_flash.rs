@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use fslab_engine::device::measure::Measure;
 use fslab_engine::view::lab::{
     BlockState, BlockView, Colouring, FlashKind, FlashRun, FlashState, FlashView, Frame,
     MediumView, Owned, Tone,
@@ -14,6 +15,7 @@ use yew::prelude::*;
 
 use super::device_card::CardSegments;
 use super::device_map::{Inks, Plan, Rect, Rgb, Scene};
+use super::device_measure::Measured;
 use super::paint::Colours;
 use crate::format;
 use crate::lab_command::go;
@@ -154,6 +156,7 @@ pub fn FlashPicture() -> Html {
                 <span class="soft">{ look.colouring.sentence() }</span>
             </div>
             <ul class="page-keys flash-keys" aria-label="Legend">{ for look.colouring.legend().into_iter().map(key) }</ul>
+            <Measured measures={measures(f.kind)} />
             if f.kind == FlashKind::Card { <CardSegments /> }
             <div class="block-map">
                 <div class="map-canvas" ref={place}>
@@ -171,6 +174,15 @@ pub fn FlashPicture() -> Html {
                 </div>
             </div>
         </section>
+    }
+}
+
+/// What can be measured on a kind of flash.
+fn measures(kind: FlashKind) -> Vec<Measure> {
+    match kind {
+        FlashKind::Ssd => vec![Measure::WriteAmplification, Measure::Align],
+        FlashKind::BlockMapped => Vec::new(),
+        FlashKind::Card => vec![Measure::OpenSegments, Measure::Align, Measure::FindFat],
     }
 }
 

@@ -89,6 +89,66 @@ const PLOTS: [Plot; 4] = [
     },
 ];
 
+/// What there is to plot of flash besides.
+const FLASH: [Plot; 3] = [
+    Plot {
+        title: "Write amplification",
+        lines: &[
+            Curve {
+                name: "since the start",
+                colour: "journal",
+                dashed: false,
+                value: |g, _| amplification(g.flash_programmed_pages, g.flash_copied_pages),
+            },
+            Curve {
+                name: "just now",
+                colour: "ink",
+                dashed: true,
+                value: |g, b| {
+                    amplification(
+                        g.flash_programmed_pages
+                            .saturating_sub(b.flash_programmed_pages),
+                        g.flash_copied_pages.saturating_sub(b.flash_copied_pages),
+                    )
+                },
+            },
+        ],
+    },
+    Plot {
+        title: "Erased blocks",
+        lines: &[Curve {
+            name: "erased",
+            colour: "directory",
+            dashed: false,
+            value: |g, _| g.flash_free_blocks as f64,
+        }],
+    },
+    Plot {
+        title: "Wear: erases of the block erased most",
+        lines: &[Curve {
+            name: "erases",
+            colour: "block-bitmap",
+            dashed: false,
+            value: |g, _| g.flash_most_erases as f64,
+        }],
+    },
+];
+
+/// Pages programmed for each that the host wrote; 1 where it wrote none.
+fn amplification(programmed: u64, copied: u64) -> f64 {
+    match programmed.saturating_sub(copied) {
+        0 => 1.0,
+        host => programmed as f64 / host as f64,
+    }
+}
+
+/// The plots of a run, those of its device first where that is flash.
+fn plots(samples: &[Gauges]) -> Vec<&'static Plot> {
+    let flash = samples.last().is_some_and(|g| g.flash_programmed_pages > 0);
+    let first = FLASH.iter().filter(|_| flash);
+    first.chain(&PLOTS).collect()
+}
+
 /// Megabytes a second between two samples.
 fn rate(now: &Gauges, before: &Gauges, a: u64, b: u64) -> f64 {
     let ns = now.time_ns.saturating_sub(before.time_ns);
@@ -165,9 +225,10 @@ fn draw(canvas: HtmlCanvasElement, samples: &[Gauges], now: u64) -> Drawn {
     area.fill(&rgb(&colours.bg))?;
     let columns = if width > 560 { 2 } else { 1 };
     let rows = (height / 110).clamp(1, 4) as usize;
-    let shown = PLOTS.len().min(columns * rows);
+    let plots = plots(samples);
+    let shown = plots.len().min(columns * rows);
     let parts = area.split_evenly((shown.div_ceil(columns), columns));
-    for (plot, part) in PLOTS.iter().zip(parts) {
+    for (plot, part) in plots.into_iter().zip(parts) {
         chart(plot, &part, samples, now, &colours)?;
     }
     Ok(())

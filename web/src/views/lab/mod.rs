@@ -6,6 +6,7 @@ mod device_disk;
 mod device_flash;
 mod device_inside;
 mod device_map;
+mod device_measure;
 mod editor;
 mod events;
 mod figures;

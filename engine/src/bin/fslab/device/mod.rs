@@ -3,6 +3,7 @@
 mod disk;
 mod list;
 mod probe;
+mod replay;
 mod wa;
 
 use clap::{Args, Subcommand};
@@ -21,6 +22,8 @@ enum Command {
     Disk(disk::DiskArgs),
     /// Find a medium's pages, open segments and FAT area by its times, as flashbench does
     Probe(probe::ProbeArgs),
+    /// Drive a device by a block trace: blkparse's text or CSV
+    Replay(replay::ReplayArgs),
     /// List the devices that are built in, each number with its source
     List(list::ListArgs),
 }
@@ -30,6 +33,7 @@ pub fn run(args: &DeviceArgs) -> anyhow::Result<()> {
         Command::Wa(a) => wa::run(a),
         Command::Disk(a) => disk::run(a),
         Command::Probe(a) => probe::run(a),
+        Command::Replay(a) => replay::run(a),
         Command::List(a) => list::run(a),
     }
 }

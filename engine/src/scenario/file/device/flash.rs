@@ -66,6 +66,9 @@ impl Reader<'_> {
         }
         timing(&mut spec.timing, raw);
         set(&mut spec.protected, &raw.power_loss_protection);
+        if let Some(blocks) = &raw.background {
+            spec.background = self.count("background", "none", blocks);
+        }
         if let Some(map) = &raw.map_pages {
             spec.map_pages = self.count("map_pages", "all", map);
         }
@@ -86,6 +89,9 @@ impl Reader<'_> {
         }
         if !good {
             return Medium::Ram;
+        }
+        if raw.says_spare() {
+            spec.words = format!("{}, spare space as the scenario says", spec.name);
         }
         if let Err(e) = spec.check() {
             self.impossible(raw, &e);
@@ -353,6 +359,11 @@ impl Reader<'_> {
 }
 
 impl Device {
+    /// Whether the scenario says how much is spare.
+    fn says_spare(&self) -> bool {
+        self.blocks.is_some() || self.spare.is_some() || self.over_provisioning.is_some()
+    }
+
     /// Whether something is said that the number of blocks follows from.
     fn changes_layer(&self) -> bool {
         self.pages_per_block.is_some()

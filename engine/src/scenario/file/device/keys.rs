@@ -129,6 +129,7 @@ keys! {
     seek_average: Time, Hdd;
     seek_full: Time, Hdd;
     order: String, Disk;
+    track_buffer: bool, Disk;
     page_size: Size, Ssd, BlockMapped, Card;
     pages_per_block: u32, Ssd;
     blocks: u32, Ssd;
@@ -146,6 +147,7 @@ keys! {
     map_pages: Count, Ssd;
     power_loss_protection: bool, Ssd;
     filled: bool, Ssd;
+    background: Count, Ssd;
     page_read: Time, Ssd, BlockMapped;
     page_program: Time, Ssd, BlockMapped;
     page_bus: Time, Ssd, BlockMapped;

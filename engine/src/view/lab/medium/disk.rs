@@ -119,7 +119,7 @@ pub(super) fn disk(drive: &Drive, now: SimTime) -> DiskView {
         AtWork::Request(r) if r.len > 0 => {
             Some(place(Some(r.request), r.offset, r.len, cause(r.cause)))
         }
-        AtWork::Request(_) => None,
+        AtWork::Request(_) | AtWork::Tidy => None,
         AtWork::Destage(offset, len) => Some(place(None, offset, len, None)),
     });
     let runs = drive.cached_runs(PLACES);

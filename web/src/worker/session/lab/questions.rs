@@ -1,8 +1,10 @@
 //! Questions on a run.
 
+use fslab_engine::device::measure::{Measure, Plot, Subject};
 use fslab_engine::event::Event;
 use fslab_engine::machine::Gauges;
 use fslab_engine::recording::Recording;
+use fslab_engine::scenario::Medium;
 use fslab_engine::view::lab::{EventView, event_view, flash_effects};
 
 use super::{Extra, Lab};
@@ -31,6 +33,7 @@ impl Lab {
             }
             LabQuery::Chain { event } => chain(recording, *event),
             LabQuery::Flash { event } => LabReply::Flash(flash_effects(recording, *event)),
+            LabQuery::Measure(what) => LabReply::Measured(measure(recording, *what)?),
             LabQuery::Lanes(window) => LabReply::Lanes(run.story.lanes(*window)),
             LabQuery::Samples { most } => {
                 LabReply::Samples(thinned(recording.samples(), *most as usize))
@@ -41,6 +44,19 @@ impl Lab {
         };
         Ok((reply, Extra::None))
     }
+}
+
+/// Measures a device such as the run's, fresh from the factory.
+fn measure(recording: &Recording, what: Measure) -> Result<Plot, String> {
+    let subject = match &recording.scenario().device.medium {
+        Medium::Disk(spec, _) => Subject::Disk(spec),
+        Medium::Ssd { spec, .. } => Subject::Ssd(spec),
+        Medium::Card(spec) => Subject::Card(spec),
+        Medium::Ram | Medium::Hdd(_) | Medium::BlockMapped(_) => {
+            return Err("There is nothing to measure on such a device".into());
+        }
+    };
+    subject.measure(what).map_err(|e| e.to_string())
 }
 
 fn one(recording: &Recording, nr: u64) -> Option<Event> {
