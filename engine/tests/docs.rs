@@ -63,7 +63,7 @@ fn mistakes_have_a_place_and_a_hint() {
         ),
         (
             "fslab = 1\n[device]\nkind = \"tape\"\n",
-            "3:8: there is no device of kind \"tape\": it is \"ram\" or \"hdd\"",
+            "3:8: there is no device of kind \"tape\": it is \"ram\", \"hdd\", \"disk\", \"ssd\", \"block-mapped\" or \"card\"",
         ),
         (
             "fslab = 1\n[device]\nsize = \"1k\"\n",

@@ -62,7 +62,7 @@ const FAR: i64 = 20;
 
 impl LabCommand {
     /// Every command.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Run,
         Self::Play,
         Self::Back,
@@ -93,6 +93,7 @@ impl LabCommand {
         Self::View(LabView::Events),
         Self::View(LabView::Figures),
         Self::View(LabView::Groups),
+        Self::View(LabView::Medium),
     ];
 
     /// Its name.
@@ -311,6 +312,7 @@ impl LabView {
             Self::Events => "Events",
             Self::Figures => "Figures",
             Self::Groups => "Groups",
+            Self::Medium => "Inside the device",
         }
     }
 
@@ -326,6 +328,7 @@ impl LabView {
             Self::Events => "Every event as a line",
             Self::Figures => "Counters over time",
             Self::Groups => "A row for each block group",
+            Self::Medium => "Platters and arm, or flash page by page, or a card’s segments",
         }
     }
 
@@ -340,6 +343,7 @@ impl LabView {
             Self::Events => ("Digit7", "7"),
             Self::Figures => ("Digit8", "8"),
             Self::Groups => ("Digit9", "9"),
+            Self::Medium => ("Digit0", "0"),
         }
     }
 }

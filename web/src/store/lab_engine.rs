@@ -52,6 +52,7 @@ enum Asked {
     Lanes,
     Samples,
     Chain,
+    Flash,
     Log(u64),
     File(Export),
 }
@@ -209,6 +210,11 @@ impl Engine {
     /// Asks for the causes and effects of an event.
     pub fn ask_chain(&self, event: u64) {
         self.ask_lab(Asked::Chain, LabQuery::Chain { event });
+    }
+
+    /// Asks what followed from an event in flash.
+    pub fn ask_flash(&self, event: u64) {
+        self.ask_lab(Asked::Flash, LabQuery::Flash { event });
     }
 
     /// Asks for a page of the log.
@@ -372,6 +378,7 @@ impl Engine {
                 });
                 self.act(LabAction::Chain(chain));
             }
+            (Asked::Flash, LabReply::Flash(found)) => self.act(LabAction::Flash(Rc::new(found))),
             (Asked::File(what), LabReply::File) => save(what, extras),
             _ => {}
         }

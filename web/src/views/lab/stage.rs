@@ -3,6 +3,7 @@
 use yew::prelude::*;
 
 use super::device::DevicePicture;
+use super::device_inside::Inside;
 use super::events::Events;
 use super::figures::Figures;
 use super::journal::RingPicture;
@@ -85,6 +86,7 @@ fn picture(store: &Store, view: LabView) -> Html {
                 LabView::Events => html! { <Events /> },
                 LabView::Figures => html! { <Figures /> },
                 LabView::Groups => html! { <Groups /> },
+                LabView::Medium => html! { <Inside /> },
             } }
         </div>
     }
