@@ -138,7 +138,7 @@ impl Mechanism {
         for &(offset, len) in pieces {
             let at = SimTime(now.0.saturating_add(time));
             let buffered = match touch {
-                Touch::Read => self.from_buffer(at, offset, len),
+                Touch::Read => self.in_track_buffer(at, offset, len),
                 _ => None,
             };
             let took = buffered.unwrap_or_else(|| self.access(at, offset, len));
@@ -152,7 +152,7 @@ impl Mechanism {
     }
 
     /// What a read takes that the track buffer has, or will have, ns.
-    fn from_buffer(&self, now: SimTime, offset: u64, len: u64) -> Option<u64> {
+    fn in_track_buffer(&self, now: SimTime, offset: u64, len: u64) -> Option<u64> {
         let Self::Disk { buffer, .. } = self else {
             return None;
         };

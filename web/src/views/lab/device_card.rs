@@ -38,7 +38,7 @@ fn row(f: &FlashView, card: &CardView, o: &OpenView) -> Html {
         <li>
             <span class="name">{ format!("Segment {}", o.segment) }</span>
             <span class="soft">{ format!("from {}{}", format::bytes(from), if o.fat { ", FAT area" } else { "" }) }</span>
-            <span class="way">{ format!("old place {} → new place {}", o.old, o.new) }</span>
+            <span class="segment-way">{ format!("old place {} → new place {}", o.old, o.new) }</span>
             <span class="fill" aria-hidden="true"><i style={format!("width:{:.1}%", part * 100.0)} /></span>
             <span class="figure soft">{ format!("{} of {} pages", o.fill, f.pages_per_block) }</span>
         </li>

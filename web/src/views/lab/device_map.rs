@@ -73,10 +73,9 @@ impl Plan {
         let pages = !f.runs.is_empty();
         let cells = if pages { f.pages_per_block.max(1) } else { 1 };
         let blocks = if pages { f.blocks } else { f.each.len() as u32 }.max(1);
-        let wide = (1..=cells)
-            .find(|w| w * w * 2 >= cells * 3)
-            .unwrap_or(cells)
-            .min(cells);
+        // Whole rows where the pages of a block allow it, half as wide again as high.
+        let even = |w: &u32| cells.is_multiple_of(*w) && w * w * 2 >= cells * 3;
+        let wide = (1..=cells).find(even).unwrap_or(cells);
         let mut plan = Self {
             wide,
             high: cells.div_ceil(wide),

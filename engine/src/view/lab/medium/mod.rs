@@ -25,7 +25,7 @@ pub enum MediumView {
     #[default]
     Ram,
     /// A disk that turns.
-    Disk(DiskView),
+    Disk(Box<DiskView>),
     /// Flash.
     Flash(Box<FlashView>),
 }
@@ -37,7 +37,7 @@ pub(super) fn medium(machine: &Machine, events: &[Event]) -> MediumView {
     match drive.mechanism() {
         Mechanism::Ram => MediumView::Ram,
         Mechanism::Hdd { .. } | Mechanism::Disk { .. } => {
-            MediumView::Disk(disk::disk(drive, machine.now()))
+            MediumView::Disk(Box::new(disk::disk(drive, machine.now())))
         }
         Mechanism::Flash(f) => MediumView::Flash(Box::new(flash::flash(drive, f, events))),
     }
