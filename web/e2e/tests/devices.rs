@@ -53,7 +53,13 @@ async fn a_disk_shows_its_arm_over_zones() -> Result<()> {
         for at in [3480, 3560, 3640, 3720, 3800, 3900, 4000, 4100] {
             page.open(&format!("#lab&l=database-on-a-disk&at={at}"))
                 .await?;
-            wait_for_text_in(page, ".platters", "The arm is over cylinder").await?;
+            until("the event", async || {
+                let there = format!(
+                    "return document.querySelector('.lanes canvas').getAttribute('aria-valuenow') === '{at}'"
+                );
+                Ok(page.evaluate::<bool>(&there).await?.then_some(()))
+            })
+            .await?;
             let now: String = page.evaluate(arm).await?;
             if now != before {
                 return page.screenshots("device-disk").await;
