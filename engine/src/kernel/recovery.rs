@@ -31,7 +31,7 @@ pub(super) fn recover(
     options: &MountOptions,
 ) -> Result<Option<Recovered>> {
     let view = dev.clone();
-    let fs = Fs::open(&*view)?;
+    let fs = Fs::open_to_mount(&*view)?;
     let log = match (Log::home(&fs), &*log_dev) {
         (JournalHome::None, _) => return Ok(None),
         (JournalHome::Device(_), None) => return Err(MountError::ExternalJournal),

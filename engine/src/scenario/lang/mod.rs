@@ -9,6 +9,7 @@
 mod ast;
 mod bytecode;
 mod codegen;
+mod condition;
 mod diag;
 mod items;
 mod lex;
@@ -23,6 +24,7 @@ mod value;
 mod vm;
 
 pub use bytecode::Program;
+pub use condition::{Given, compile_condition};
 pub use diag::Diagnostic;
 pub use prelude::PRELUDE;
 pub use vm::{Frame, RuntimeError, Step, Vm};
@@ -46,6 +48,7 @@ pub fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
         lines,
         block,
         prelude: false,
+        given: Vec::new(),
     };
     codegen::compile(&main, &prelude::UNIT).map_err(|c| main.lines.diagnostics(c))
 }
