@@ -1,4 +1,4 @@
-//! The published experiments on power cuts, C1 to C4, and on tangled fsyncs, F1
+//! The published experiments on power cuts, C1 to C5, and on tangled fsyncs, F1
 //! (`../shared/experiments`): what can be found in a file afterwards, over all disks that a
 //! crash at any instant of a run can leave.
 
@@ -10,7 +10,7 @@ use fslab_engine::device::Ram;
 use fslab_engine::disk::{CowDisk, FileReader, ReadAt};
 use fslab_engine::ext4::mkfs::{FsType, Options, mkfs};
 use fslab_engine::ext4::read::Fs;
-use fslab_engine::kernel::{Caller, DataMode, Fd, Mount, MountOptions, OpenFlags};
+use fslab_engine::kernel::{Caller, DataMode, Fd, Mount, MountError, MountOptions, OpenFlags};
 use fslab_engine::units::{InodeNr, SimTime};
 use oracle::{available, limited, output, skipped, while_mounted};
 use recorder::{Recorder, crash_disks, of};
@@ -33,11 +33,13 @@ enum Found {
     New,
     Empty,
     Zeros,
+    /// What C5 writes after the new contents.
+    Again,
     /// Another file's bytes, or a mixture.
     Garbage,
 }
 
-use Found::{Absent, Empty, Garbage, New, Old, Zeros};
+use Found::{Absent, Again, Empty, Garbage, New, Old, Zeros};
 
 fn classify(contents: Option<Vec<u8>>) -> Found {
     match contents {
@@ -46,6 +48,7 @@ fn classify(contents: Option<Vec<u8>>) -> Found {
         Some(c) if c == OLD => Old,
         Some(c) if c == NEW => New,
         Some(c) if c.iter().all(|&b| b == 0) => Zeros,
+        Some(c) if c == [b'A'; 5000] => Again,
         Some(_) => Garbage,
     }
 }
@@ -226,6 +229,8 @@ fn save(disk: &CowDisk, path: &Path) {
 struct Judges {
     dir: tempfile::TempDir,
     here: bool,
+    /// e2fsck judges every so many disks, the kernel every eighth of those.
+    every: usize,
     by_e2fsck: usize,
     by_kernel: usize,
 }
@@ -241,13 +246,14 @@ impl Judges {
         Self {
             dir,
             here,
+            every: 67,
             by_e2fsck,
             by_kernel,
         }
     }
 
     fn agree(&mut self, disk: &CowDisk, name: &str, found: Found, nth: usize) {
-        if !self.here || !nth.is_multiple_of(67) {
+        if !self.here || !nth.is_multiple_of(self.every) {
             return;
         }
         let path = self.dir.path().join("image");
@@ -259,7 +265,7 @@ impl Judges {
         assert!(code.is_some_and(|c| c <= 1), "e2fsck: {code:?}");
         assert_eq!(by_reader(FileReader::open(&path).unwrap(), name), found);
         self.by_e2fsck += 1;
-        if !nth.is_multiple_of(67 * 8) {
+        if !nth.is_multiple_of(self.every * 8) {
             return;
         }
         save(disk, &path);
@@ -278,6 +284,20 @@ impl Judges {
                 kept.display()
             );
         }
+        self.by_kernel += 1;
+    }
+}
+
+impl Judges {
+    /// The kernel cannot mount the disk either.
+    fn refuses(&mut self, disk: &CowDisk) {
+        if !self.here {
+            return;
+        }
+        let (path, at) = (self.dir.path().join("image"), self.dir.path().join("mount"));
+        save(disk, &path);
+        std::fs::create_dir_all(&at).unwrap();
+        assert!(while_mounted(&path, &at, "true", &[]).is_err());
         self.by_kernel += 1;
     }
 }
@@ -512,6 +532,105 @@ fn c4_commit_without_a_flush_before_it() {
         &[Absent, New],
         &[Absent, Empty, New],
     );
+}
+
+/// What a mount after a crash comes to, for C5.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Mounts {
+    Finds(Found),
+    /// A copy in the log does not match the checksum in its tag: the mount fails.
+    Mismatch,
+}
+
+/// C5: a file's contents are written again after each phase of the commit that carries them,
+/// so that once the checksum is computed and the block not sent yet. All that any crash can
+/// leave, before the second contents have a commit of their own.
+fn c5(s: &Setting) -> BTreeSet<Mounts> {
+    let base = base(s);
+    let mut judges = Judges::new();
+    judges.every = 7;
+    let (mut all, mut count, mut mismatches) = (BTreeSet::new(), 0, 0);
+    for again_after in 0..=5 {
+        let device = Box::new(Recorder::new(base.clone()));
+        let mut m = Mount::mount(device, s.options.clone()).unwrap();
+        let begun = of(m.vol.device()).steps().len();
+        let flags = OpenFlags::WRONLY;
+        let fd = m.open(&Caller::root(), b"/file", flags, 0).unwrap();
+        m.pwrite(fd, &NEW, 0).unwrap();
+        assert!(m.start_commit().unwrap());
+        for phase in 0.. {
+            if phase == again_after {
+                m.pwrite(fd, &[b'A'; 5000], 0).unwrap();
+            }
+            if !m.step_commit().unwrap() {
+                break;
+            }
+        }
+        let recorder = of(m.vol.device());
+        crash_disks(recorder.base(), recorder.steps(), BLOCK, |at, disk| {
+            if at < begun {
+                return;
+            }
+            count += 1;
+            let device = Box::new(Ram::new(disk.clone()));
+            let found = match Mount::mount(device, MountOptions::default()) {
+                Ok(_) => {
+                    let found = by_fslab(disk, "file");
+                    judges.agree(disk, "file", found, count);
+                    Mounts::Finds(found)
+                }
+                Err(MountError::DamagedCopies { .. }) => {
+                    mismatches += 1;
+                    judges.refuses(disk);
+                    Mounts::Mismatch
+                }
+                Err(why) => panic!("{why}"),
+            };
+            all.insert(found);
+        });
+    }
+    eprintln!(
+        "{:<44} {count:>5} disks, {mismatches} with a mismatch, {} by e2fsck, {} by the kernel; {all:?}",
+        s.name, judges.by_e2fsck, judges.by_kernel
+    );
+    all
+}
+
+/// C5: writes while a block's checksum is computed. ext4 has checksums of contents in its
+/// journal alone, with `data=journal`; that mapped pages could be stored to meanwhile was so
+/// until Linux 5.10.
+#[test]
+fn c5_stable_pages() {
+    let with = |name, csum, stable_pages, journal_checksum| Setting {
+        name,
+        csum,
+        ..ext4("", |o| {
+            o.data = DataMode::Journal;
+            o.stable_pages = stable_pages;
+            o.journal_checksum = journal_checksum;
+        })
+    };
+    let finds =
+        |some: &[Found]| -> BTreeSet<Mounts> { some.iter().map(|&f| Mounts::Finds(f)).collect() };
+    let on = with("stable pages, checksums v3", true, true, false);
+    assert_eq!(c5(&on), finds(&[Old, New]));
+    let off = with("no stable pages, checksums v3", true, false, false);
+    let mut torn = finds(&[Old, New, Again]);
+    torn.insert(Mounts::Mismatch);
+    assert_eq!(c5(&off), torn);
+    let on = with("stable pages, a checksum of the whole", false, true, true);
+    assert_eq!(c5(&on), finds(&[Old, New]));
+    // One checksum in the commit block: where it does not hold, the transaction is taken for
+    // one that did not arrive.
+    let off = with(
+        "no stable pages, a checksum of the whole",
+        false,
+        false,
+        true,
+    );
+    assert_eq!(c5(&off), finds(&[Old, New, Again]));
+    let off = with("no stable pages, no checksums", false, false, false);
+    assert_eq!(c5(&off), finds(&[Old, New, Again]));
 }
 
 /// F1: bytes written while a small fsync waits, another process having written 2 MB.

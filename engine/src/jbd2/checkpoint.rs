@@ -89,6 +89,7 @@ impl Journal {
             freed: t.freed,
             start: self.ring.head,
             written: Arc::default(),
+            late: Vec::new(),
         });
         Some(t.tid)
     }
@@ -98,6 +99,32 @@ impl Journal {
         if let Some(c) = &mut self.committing {
             c.phase = phase;
         }
+    }
+
+    /// Blocks that nobody kept from being changed since they were locked: `now` gives their
+    /// bytes.
+    pub fn take_anew(&mut self, now: impl Fn(BlockNr) -> Option<Arc<[u8]>>) {
+        let Some(c) = &mut self.committing else {
+            return;
+        };
+        for block in Arc::make_mut(&mut c.blocks) {
+            if let Some(bytes) = now(block.home) {
+                block.bytes = bytes;
+            }
+        }
+    }
+
+    /// A copy whose checksum is computed waits to be sent.
+    pub fn send_later(&mut self, write: LogWrite) {
+        if let Some(c) = &mut self.committing {
+            c.late.push(write);
+        }
+    }
+
+    /// The copies that waited.
+    pub fn take_late(&mut self) -> Vec<LogWrite> {
+        let late = self.committing.as_mut().map(|c| &mut c.late);
+        late.map(std::mem::take).unwrap_or_default()
     }
 
     /// What the commit phase writes.

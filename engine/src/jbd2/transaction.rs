@@ -1,5 +1,6 @@
 //! A transaction on its way to the log.
 
+use super::checkpoint::LogWrite;
 use super::encode::Encoded;
 use crate::event::EventId;
 use crate::units::{BlockNr, InodeNr, SimTime};
@@ -125,6 +126,8 @@ pub struct Committing {
     pub(super) start: u32,
     /// What was written of it, for the commit block's checksum.
     pub(super) written: Arc<Vec<Encoded>>,
+    /// Copies whose checksums are computed, but that are not sent yet.
+    pub(super) late: Vec<LogWrite>,
 }
 
 /// A block of metadata at the moment its transaction was locked.

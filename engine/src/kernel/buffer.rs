@@ -51,6 +51,8 @@ pub(super) struct Buffer {
     pub(super) owner: InodeNr,
     /// When it became dirty.
     pub(super) since: SimTime,
+    /// It holds contents of a file that go through the journal.
+    pub(super) contents: bool,
 }
 
 /// All buffers.
@@ -83,6 +85,7 @@ impl Buffers {
                 verified: false,
                 owner: InodeNr(0),
                 since: SimTime(0),
+                contents: false,
             },
         );
     }
@@ -105,6 +108,13 @@ impl Buffers {
             self.dirty.insert(at.0);
         }
         Some((Arc::make_mut(&mut buffer.bytes), was_clean))
+    }
+
+    /// Marks a buffer as one with contents of a file.
+    pub(super) fn holds_contents(&mut self, at: BlockNr) {
+        if let Some(buffer) = self.table.get_mut(&at.0) {
+            buffer.contents = true;
+        }
     }
 
     /// Marks a buffer as one whose checksum holds.

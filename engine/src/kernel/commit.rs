@@ -5,8 +5,9 @@ use super::{DataMode, Errno, Mount, Result};
 use crate::disk::Data;
 use crate::event::{Actor, What};
 use crate::ext4::layout::JournalIncompat;
-use crate::jbd2::{LogWrite, Phase};
+use crate::jbd2::{LogWrite, Part, Phase};
 use crate::units::{BlockNr, InodeNr, SimTime};
+use std::sync::Arc;
 
 /// Blocks that one call may add to a transaction: where fewer are left of its share of the
 /// log, it is committed first.
@@ -137,13 +138,53 @@ impl Mount {
 
     fn write_log(&mut self) -> Result<()> {
         self.mark_log_used()?;
-        let writes = self.vol.journal.as_mut().map(|j| j.log_blocks());
-        for write in writes.unwrap_or_default() {
-            self.log(&write, false)?;
+        let vol = &mut self.vol;
+        let Some(mut journal) = vol.journal.take() else {
+            return Ok(());
+        };
+        if !vol.options.stable_pages {
+            journal.take_anew(|at| vol.buffered_contents(at));
+        }
+        let writes = journal.log_blocks();
+        vol.journal = Some(journal);
+        for write in writes {
+            if self.may_change(&write) {
+                let journal = self.vol.journal.as_mut();
+                journal
+                    .into_iter()
+                    .for_each(|j| j.send_later(write.clone()));
+            } else {
+                self.log(&write, false)?;
+            }
         }
         if self.is_async() {
             // The commit block goes with the rest; one flush makes all of it safe.
             self.write_commit_block(false)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a copy can be changed while it is sent: contents of a file are, where pages are
+    /// not stable. One that had to be escaped was copied for that.
+    fn may_change(&self, write: &LogWrite) -> bool {
+        let Part::Copy(home) = write.part else {
+            return false;
+        };
+        let now = self.vol.buffered_contents(home);
+        !self.vol.options.stable_pages && now.is_some_and(|now| Arc::ptr_eq(&now, &write.bytes))
+    }
+
+    /// Copies that could be changed since their checksums were computed: they are sent as
+    /// they are now.
+    fn write_late(&mut self) -> Result<()> {
+        let late = self.vol.journal.as_mut().map(|j| j.take_late());
+        for mut write in late.unwrap_or_default() {
+            if let Part::Copy(home) = write.part
+                && let Some(now) = self.vol.buffered_contents(home)
+            {
+                write.bytes = now;
+            }
+            self.log(&write, false)?;
         }
         Ok(())
     }
@@ -156,6 +197,7 @@ impl Mount {
     }
 
     fn write_commit_record(&mut self) -> Result<()> {
+        self.write_late()?;
         if self.is_async() {
             self.vol.flush_log()?;
             return self.vol.flush();

@@ -92,6 +92,18 @@ pub enum MountError {
     /// Its journal is damaged.
     #[error("The journal cannot be replayed: {0}")]
     Journal(crate::ext4::Problem),
+    /// Copies in its log are damaged: the others went home, then the mount fails (EIO).
+    #[error(
+        "{first}; {left} of the log's copies could not be replayed and were left out, {written} blocks went home, and then the mount fails, as Linux's does (EIO)"
+    )]
+    DamagedCopies {
+        /// The first of them.
+        first: crate::ext4::Problem,
+        /// Copies left out.
+        left: u64,
+        /// Blocks that were written home.
+        written: u64,
+    },
     /// Something failed while it was mounted.
     #[error("{0}")]
     Failed(#[from] Errno),

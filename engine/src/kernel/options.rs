@@ -86,6 +86,10 @@ pub struct MountOptions {
     pub journal_checksum: bool,
     /// `journal_async_commit`: the commit block does not wait for what stands before it.
     pub journal_async_commit: bool,
+    /// Contents that go through the journal stay as they are from the moment at which their
+    /// checksum is computed until the log has them. Off: what is written meanwhile goes along,
+    /// as stores to mapped pages did with `data=journal` before Linux 5.10.
+    pub stable_pages: bool,
     /// `strictatime`, `relatime`, `noatime`.
     pub atime: Atime,
     /// `lazytime`.
@@ -139,6 +143,7 @@ impl Default for MountOptions {
             commit: SimTime(5 * SECOND),
             journal_checksum: false,
             journal_async_commit: false,
+            stable_pages: true,
             atime: Atime::Relative,
             lazytime: false,
             discard: false,

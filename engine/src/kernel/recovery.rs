@@ -7,7 +7,10 @@ use crate::device::{Device, Op, Request};
 use crate::disk::{Data, ReadAt};
 use crate::event::What;
 use crate::ext4::checksum;
-use crate::ext4::journal::{Journal as Log, JournalHome, JournalPlace, Outcome, Replayed};
+use crate::ext4::journal::{
+    CopyFate, Journal as Log, JournalHome, JournalPlace, LogBlockKind, Outcome, Replayed,
+    TransactionState,
+};
 use crate::ext4::layout::{Incompat, JOURNAL_MAGIC, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::read::Fs;
 use crate::ext4::{Place, Problem};
@@ -76,11 +79,8 @@ pub(super) fn recover(
         });
     }
     flush(dev)?;
-    if let Outcome::Replay { damaged, .. } = log.outcome()
-        && *damaged > 0
-    {
-        // As in Linux: what could be replayed was, and then the mount fails.
-        return Err(MountError::Failed(Errno::EIO));
+    if let Some(why) = damaged_copies(&log) {
+        return Err(why);
     }
     let next = log.scan_end().sequence.wrapping_add(1);
     let found = Recovered { log, next, events };
@@ -88,6 +88,45 @@ pub(super) fn recover(
         found.finish(dev, log_dev)?;
     }
     Ok(Some(found))
+}
+
+/// As in Linux: what can be replayed is, and then the mount fails where a copy could not.
+fn damaged_copies(log: &Log) -> Option<MountError> {
+    let Outcome::Replay { damaged, homes, .. } = log.outcome() else {
+        return None;
+    };
+    if *damaged == 0 {
+        return None;
+    }
+    let replayed = log.transactions().iter();
+    let first = replayed
+        .filter(|t| t.state == TransactionState::Replay)
+        .flat_map(|t| t.blocks.iter().map(move |b| (t.sequence, b)))
+        .find_map(|(sequence, b)| {
+            let words = damaged_words(&b.kind, sequence)?;
+            Some(Problem::other(Place::JournalBlock(b.block), words))
+        });
+    Some(MountError::DamagedCopies {
+        first: first?,
+        left: *damaged,
+        written: *homes,
+    })
+}
+
+fn damaged_words(kind: &LogBlockKind, sequence: u32) -> Option<String> {
+    let LogBlockKind::Copy(copy) = kind else {
+        return None;
+    };
+    let why = match copy.fate {
+        CopyFate::BadChecksum => "its contents do not match the checksum in its tag",
+        CopyFate::OutOfRange => "the filesystem ends before that block",
+        CopyFate::Unreadable => "it cannot be read",
+        _ => return None,
+    };
+    let home = copy.home;
+    Some(format!(
+        "is transaction {sequence}'s copy of block {home}, but {why}"
+    ))
 }
 
 impl Recovered {

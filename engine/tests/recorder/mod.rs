@@ -114,7 +114,7 @@ impl Random {
 }
 
 /// Part of a write that reaches the medium as a whole or not at all.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Block {
     offset: u64,
     bytes: Vec<u8>,
@@ -161,6 +161,62 @@ pub fn crash_disks(
         }
     }
     subsets(&stable, &cached, &mut r, |disk| each(steps.len(), disk));
+}
+
+/// What a power cut leaves while a run goes on: one seeded choice at a time.
+#[derive(Debug)]
+pub struct Cut {
+    stable: CowDisk,
+    cached: Vec<Block>,
+    followed: usize,
+    block: u64,
+}
+
+impl Cut {
+    pub fn new(base: CowDisk, block: u64) -> Self {
+        Self {
+            stable: base,
+            cached: Vec::new(),
+            followed: 0,
+            block,
+        }
+    }
+
+    /// Goes on to the last of these steps, of which the first ones are known already.
+    pub fn follow(&mut self, steps: &[Step]) {
+        for (i, step) in steps.iter().enumerate().skip(self.followed) {
+            match step {
+                Step::Write {
+                    offset,
+                    pieces,
+                    fua,
+                } => {
+                    let new = blocks(*offset, pieces, self.block, i);
+                    if *fua {
+                        self.cached
+                            .retain(|old| new.iter().all(|b| b.offset != old.offset));
+                        new.iter().for_each(|b| put(&mut self.stable, b));
+                    } else {
+                        self.cached.extend(new);
+                    }
+                }
+                Step::Flush => {
+                    let stable = &mut self.stable;
+                    self.cached.drain(..).for_each(|b| put(stable, &b));
+                }
+            }
+        }
+        self.followed = steps.len();
+    }
+
+    /// What is stable, and of the rest few, half or most of the blocks.
+    pub fn disk(&self, r: &mut Random) -> CowDisk {
+        let mut disk = self.stable.clone();
+        let eighths = [0, 1, 4, 7][r.below(4) as usize];
+        let arrived = self.cached.iter().filter(|_| r.below(8) < eighths);
+        arrived.for_each(|b| put(&mut disk, b));
+        disk
+    }
 }
 
 fn blocks(offset: u64, pieces: &[(Data, u64)], block: u64, of: usize) -> Vec<Block> {

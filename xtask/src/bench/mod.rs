@@ -6,6 +6,7 @@ mod files;
 mod first_picture;
 mod ftl;
 mod images;
+mod journal;
 mod map;
 mod map_frames;
 mod page_size;
@@ -50,6 +51,10 @@ const BENCHES: &[Bench] = &[
     Bench {
         name: "images",
         run: images::run,
+    },
+    Bench {
+        name: "journal",
+        run: journal::run,
     },
     Bench {
         name: "map",

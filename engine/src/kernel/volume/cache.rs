@@ -85,6 +85,9 @@ impl Volume {
         let zeros = vec![0; self.block_size()].into();
         self.buffers.forget(at);
         self.buffers.put_clean(at, zeros);
+        if kind == Meta::FileData {
+            self.buffers.holds_contents(at);
+        }
         self.change(at, kind, owner)
     }
 
@@ -100,6 +103,12 @@ impl Volume {
     /// A buffer's bytes, where it is in memory.
     pub(crate) fn buffered(&self, at: BlockNr) -> Option<Block> {
         self.buffers.get(at).map(|b| b.bytes.clone())
+    }
+
+    /// A buffer's bytes, where it is in memory and holds contents of a file.
+    pub(in crate::kernel) fn buffered_contents(&self, at: BlockNr) -> Option<Block> {
+        let buffer = self.buffers.get(at).filter(|b| b.contents)?;
+        Some(buffer.bytes.clone())
     }
 
     /// A committed buffer is to be written home some time.

@@ -265,6 +265,7 @@ impl Reader<'_> {
         number(&mut options.mb_stream_req, k.mb_stream_req);
         number(&mut options.mb_group_prealloc, k.mb_group_prealloc);
         options.fiemap_misses_delayed = k.fiemap_misses_delayed.unwrap_or(false);
+        options.stable_pages = k.stable_pages.unwrap_or(true);
         self.policies(k, &mut options);
         options
     }

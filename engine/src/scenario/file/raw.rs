@@ -76,6 +76,7 @@ pub(super) struct Kernel {
     pub(super) mb_stream_req: Option<u32>,
     pub(super) mb_group_prealloc: Option<u32>,
     pub(super) fiemap_misses_delayed: Option<bool>,
+    pub(super) stable_pages: Option<bool>,
     pub(super) allocator: Option<Spanned<String>>,
     pub(super) dir_policy: Option<Spanned<String>>,
 }
