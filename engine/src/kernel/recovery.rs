@@ -41,7 +41,7 @@ pub(super) fn recover(
         (JournalHome::Device(_), Some(device)) => external(&fs, &**device)?,
         (JournalHome::Inode(_), _) => {
             *log_dev = None;
-            Log::open(&fs)?
+            Log::open_to_replay(&fs)?
         }
     };
     let log_view = log_dev.clone().unwrap_or_else(|| view.clone());
