@@ -19,12 +19,14 @@ const MOST_SINGLE: usize = 4096;
 const MOST_OPEN: usize = 1 << 20;
 
 /// A state: disks that nobody can tell apart.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct State {
     /// Which parts of the writes it depends on, in the order in which they were read.
     pub decisions: Box<[Decision]>,
     /// The place of what became of it among [`Field::verdicts`].
     pub verdict: u32,
+    /// Its share of all disks, from 0 to 1.
+    pub share: f64,
 }
 
 impl State {
@@ -283,7 +285,8 @@ impl Field {
             self.open.pop_last();
             self.forgot = true;
         }
-        self.share += self.share_of(&path);
+        let share = self.share_of(&path);
+        self.share += share;
         let state = self.states.len() as u32;
         if let Some(node) = self.nodes.get_mut(at) {
             *node = Node::Leaf(state);
@@ -296,6 +299,7 @@ impl Field {
         self.states.push(State {
             decisions: path.into(),
             verdict: number,
+            share,
         });
         state
     }

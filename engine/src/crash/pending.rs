@@ -139,6 +139,18 @@ impl Pending {
         Self::new(drive.stable().clone(), raw.collect(), rules)
     }
 
+    /// The same on a device that promises something else.
+    #[must_use]
+    pub fn under(&self, rules: Rules) -> Self {
+        let raw = self.writes.iter().map(|w| Raw {
+            request: w.request,
+            offset: w.offset,
+            data: w.data.clone(),
+            cause: w.cause,
+        });
+        Self::new(self.stable.clone(), raw.collect(), rules)
+    }
+
     /// What is on the medium for sure.
     pub fn stable(&self) -> &CowDisk {
         &self.stable

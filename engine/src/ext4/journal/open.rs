@@ -113,12 +113,7 @@ impl Journal {
     }
 
     /// Reads the log of a journal that was found.
-    fn with<R: ReadAt + ?Sized>(
-        medium: &R,
-        found: Found,
-        wanted: Option<bool>,
-        all: bool,
-    ) -> Self {
+    fn with<R: ReadAt + ?Sized>(medium: &R, found: Found, wanted: Option<bool>, all: bool) -> Self {
         let Found {
             sb,
             bounds,
