@@ -108,6 +108,10 @@ impl Complaint {
         }
     }
 
+    pub(super) fn span(&self) -> Span {
+        self.0.span
+    }
+
     pub(super) fn start(&self) -> u32 {
         self.0.span.start
     }

@@ -40,6 +40,9 @@ impl<I: Stream> ParserError<I> for Complaint {
     }
 }
 
+/// What stands between words inside brackets.
+const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
+
 /// Every word of a text, the last of them [`Tok::End`].
 pub(super) fn lex(source: &str) -> (Vec<Token<'_>>, Vec<Complaint>) {
     let mut input = Stateful {
@@ -92,7 +95,7 @@ fn blank(input: &mut Source<'_>) {
             let _: Result<_, Complaint> = take_till(0.., '\n').parse_next(input);
         }
         if input.input.starts_with('\n') && in_brackets(input) {
-            let _: Result<_, Complaint> = any.void().parse_next(input);
+            let _: Result<_, Complaint> = take_while(1.., BLANK).parse_next(input);
         }
         if at(input) == before {
             return;
@@ -106,7 +109,7 @@ fn in_brackets(input: &mut Source<'_>) -> bool {
     if !matches!(input.state.open.last(), Some(&("(" | "["))) {
         return false;
     }
-    let next = input.input.trim_start();
+    let next = input.input.trim_start_matches(BLANK);
     let word = next
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .next();

@@ -1,6 +1,7 @@
 //! The generators of workloads that come with the language, written in it.
 
-use super::codegen::Unit;
+use super::codegen::{Unit, written};
+use super::complete::comment_above;
 use super::diag::Lines;
 use super::parse;
 use std::sync::LazyLock;
@@ -15,3 +16,22 @@ pub(super) static UNIT: LazyLock<Unit<'static>> = LazyLock::new(|| Unit {
     prelude: true,
     given: Vec::new(),
 });
+
+/// A function of the prelude, for those who look for one.
+pub(super) struct Workload {
+    pub(super) name: &'static str,
+    /// `sequential(path, size = 1M, …)`.
+    pub(super) written: String,
+    /// The comment above it.
+    pub(super) help: String,
+    pub(super) params: Vec<&'static str>,
+}
+
+pub(super) fn workloads() -> impl Iterator<Item = Workload> {
+    UNIT.functions().map(|function| Workload {
+        name: function.name.name,
+        written: written(function),
+        help: comment_above(PRELUDE, function.name.span.start as usize),
+        params: function.params.iter().map(|p| p.name.name).collect(),
+    })
+}

@@ -15,6 +15,7 @@ use super::value::Value;
 use crate::kernel::Errno;
 use scope::Scope;
 use std::collections::BTreeMap;
+pub(super) use unknown::written;
 
 /// The functions of one text, and where its lines are.
 #[derive(Debug)]
