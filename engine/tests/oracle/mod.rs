@@ -37,6 +37,7 @@ pub use debugfs::{Debugfs, icheck};
 pub use groups::dumpe2fs;
 pub use image::{Image, image, image_named, images};
 pub use journal::{JournalRecord, Transaction, logdump, logdump_external};
+pub use kernel::ask as ask_kernel;
 pub use recipe::{Recipe, Source, Step};
 pub use recipes::RECIPES;
 pub use tools::{Fsck, fsck, fsck_with_journal, limited, output, sha256, while_mounted};
