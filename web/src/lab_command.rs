@@ -53,6 +53,8 @@ pub enum LabCommand {
     Stop,
     /// Copies a link to here.
     Share,
+    /// Cuts the power here.
+    Pull,
     /// Shows a picture, or takes it away.
     View(LabView),
 }
@@ -62,7 +64,7 @@ const FAR: i64 = 20;
 
 impl LabCommand {
     /// Every command.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::Run,
         Self::Play,
         Self::Back,
@@ -84,6 +86,7 @@ impl LabCommand {
         Self::Full,
         Self::Stop,
         Self::Share,
+        Self::Pull,
         Self::View(LabView::Blocks),
         Self::View(LabView::Files),
         Self::View(LabView::Memory),
@@ -93,6 +96,7 @@ impl LabCommand {
         Self::View(LabView::Events),
         Self::View(LabView::Figures),
         Self::View(LabView::Groups),
+        Self::View(LabView::Plug),
     ];
 
     /// Its name.
@@ -119,6 +123,7 @@ impl LabCommand {
             Self::Full => "Full stage",
             Self::Stop => "Stop recording",
             Self::Share => "Share link",
+            Self::Pull => "Pull the plug",
             Self::View(view) => view.name(),
         }
     }
@@ -147,6 +152,7 @@ impl LabCommand {
             Self::Full => "Give the first picture the whole stage, or show several again",
             Self::Stop => "Stop recording; what was recorded stays",
             Self::Share => "Copy a link to this scenario at this event",
+            Self::Pull => "Cut the power here, and look at every disk that this could leave",
             Self::View(view) => view.help(),
         }
     }
@@ -175,6 +181,7 @@ impl LabCommand {
             Self::Full => ("KeyZ", "Z"),
             Self::Stop => ("KeyX", "X"),
             Self::Share => ("KeyL", "L"),
+            Self::Pull => ("KeyP", "P"),
             Self::View(view) => view.key(),
         }
     }
@@ -235,6 +242,10 @@ impl LabCommand {
             })),
             Self::Stop => engine.stop_recording(),
             Self::Share => share(store),
+            Self::Pull => {
+                stop(store);
+                engine.pull_and_show(event);
+            }
             Self::View(view) => act(LabAction::View(view)),
         }
     }
@@ -311,6 +322,7 @@ impl LabView {
             Self::Events => "Events",
             Self::Figures => "Figures",
             Self::Groups => "Groups",
+            Self::Plug => "Power cut",
         }
     }
 
@@ -326,6 +338,7 @@ impl LabView {
             Self::Events => "Every event as a line",
             Self::Figures => "Counters over time",
             Self::Groups => "A row for each block group",
+            Self::Plug => "The disks that a power cut could leave",
         }
     }
 
@@ -340,6 +353,7 @@ impl LabView {
             Self::Events => ("Digit7", "7"),
             Self::Figures => ("Digit8", "8"),
             Self::Groups => ("Digit9", "9"),
+            Self::Plug => ("Digit0", "0"),
         }
     }
 }

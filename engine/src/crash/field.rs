@@ -8,6 +8,8 @@ use super::guide::Guide;
 use super::judge::{Judge, Verdict};
 use super::medium::Decision;
 use super::pending::{Atom, Order, Pending};
+use crate::device::Ram;
+use crate::kernel::{Mount, MountError, Seen};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -345,6 +347,14 @@ impl Field {
             }
         }
         lost
+    }
+
+    /// The disk of a state after its recovery, as the kernel sees it then.
+    pub fn recovered(&self, state: u32) -> Option<Result<Seen, MountError>> {
+        let disk = self.disk(state)?;
+        let options = self.judge.options.clone();
+        let mount = Mount::mount(Box::new(Ram::new(disk)), options);
+        Some(mount.map(|m| m.vol.seen()))
     }
 
     /// The disk of a state: of what nobody read, everything is there.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use fslab_engine::machine::Gauges;
 use fslab_engine::view::lab::{Axis, EventView, Frame, Lanes};
 
+use super::plug::{Plug, PlugAction};
 use crate::lessons::LESSONS;
 use crate::worker::lab::{Ending, LabAnswer, Mistake};
 
@@ -30,11 +31,13 @@ pub enum LabView {
     Figures,
     /// The groups.
     Groups,
+    /// The disks that a power cut here could leave.
+    Plug,
 }
 
 impl LabView {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Blocks,
         Self::Files,
         Self::Memory,
@@ -44,6 +47,7 @@ impl LabView {
         Self::Events,
         Self::Figures,
         Self::Groups,
+        Self::Plug,
     ];
 
     /// Most that are shown at once.
@@ -61,6 +65,7 @@ impl LabView {
             Self::Events => "events",
             Self::Figures => "figures",
             Self::Groups => "groups",
+            Self::Plug => "plug",
         }
     }
 
@@ -167,6 +172,8 @@ pub struct LabState {
     pub pane: LabPane,
     /// The menu of what can be saved is open.
     pub menu: bool,
+    /// The pulled plug.
+    pub plug: Plug,
 }
 
 /// Something that changes what the Lab shows.
@@ -208,12 +215,16 @@ pub enum LabAction {
     Bookmark(u64),
     /// Shows a picture, or takes it away.
     View(LabView),
+    /// Shows a picture that may be shown already.
+    Show(LabView),
     /// Gives a picture the whole stage, or takes it away.
     Full(Option<LabView>),
     /// The narrow screen's.
     Pane(LabPane),
     /// Opens or closes the menu of what can be saved.
     Menu(bool),
+    /// Something happens to the pulled plug.
+    Plug(PlugAction),
 }
 
 /// Speeds, steps (or milliseconds of simulated time) a second.
@@ -297,9 +308,15 @@ impl LabState {
                 }
             }
             LabAction::View(view) => self.toggle(view),
+            LabAction::Show(view) => {
+                if !self.shown().contains(&view) {
+                    self.toggle(view);
+                }
+            }
             LabAction::Full(view) => self.full = view,
             LabAction::Pane(pane) => self.pane = pane,
             LabAction::Menu(on) => self.menu = on,
+            LabAction::Plug(action) => self.plug.change(action),
         }
     }
 
@@ -359,6 +376,7 @@ impl LabState {
         self.log = Rc::default();
         self.note = None;
         self.bookmarks = Rc::default();
+        self.plug = Plug::default();
     }
 
     fn keep(&mut self, from: u64, events: Rc<Vec<EventView>>) {
@@ -460,6 +478,12 @@ impl LabState {
                         self.note = Some(words.into());
                         self.playing = false;
                     }
+                }
+            }
+            LabAnswer::Field { run, field, more } => {
+                if *run == self.run {
+                    let field = Rc::new((**field).clone());
+                    self.plug.change(PlugAction::Field(field, *more));
                 }
             }
             LabAnswer::Reply { .. } => {}

@@ -26,6 +26,11 @@ pub enum Taken {
     Unmountable,
 }
 
+/// No share is anything but a number.
+impl Eq for OutcomeView {}
+impl Eq for StateView {}
+impl Eq for FieldView {}
+
 /// What became of disks, and how many did so.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OutcomeView {
@@ -88,7 +93,7 @@ pub struct FieldView {
 }
 
 /// One state, told.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StateWords {
     /// What has to be lost for its outcome.
     pub sentence: String,

@@ -120,12 +120,10 @@ fn written(
     size: u64,
 ) -> (BTreeMap<u64, What>, BTreeMap<u64, Meta>) {
     let (mut blocks, mut kinds) = (BTreeMap::new(), BTreeMap::new());
-    let first = pending.writes().iter().filter_map(|w| w.cause).min();
-    let Some(first) = first else {
-        return (blocks, kinds);
-    };
+    // Who unmounts has no event to follow from.
+    let causes = pending.writes().iter().map(|w| w.cause.map_or(event, |c| c.0));
     // A block that was changed earlier than this is told of without its kind.
-    let from = first.0.saturating_sub(MOST_BEFORE);
+    let from = causes.min().unwrap_or(event).saturating_sub(MOST_BEFORE);
     let most = usize::try_from(event.saturating_sub(from) + 1).unwrap_or(usize::MAX);
     for e in recording.events(from, event + 1, most) {
         let home = |block: u64| block * size;
