@@ -10,10 +10,12 @@ mod judge;
 mod medium;
 mod moments;
 mod pending;
+mod stream;
 
 pub use field::{Coverage, Field, State};
 pub use guide::Guide;
 pub use judge::{Condition, Judge, Verdict};
 pub use medium::Decision;
 pub use moments::{Moment, Watch};
+pub use stream::{Record, Stream, StreamError, taken};
 pub use pending::{Atom, Order, Pending, PendingWrite, Raw, Rules, SECTOR, Tear};

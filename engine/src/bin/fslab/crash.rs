@@ -4,16 +4,18 @@ use crate::out;
 use crate::run as runs;
 use anyhow::{Context, bail};
 use clap::Args;
-use fslab_engine::crash::{Field, Moment, Watch};
+use fslab_engine::crash::{Field, Judge, Moment, Stream, Watch, taken as taken_in};
+use fslab_engine::disk::FileReader;
 use fslab_engine::machine::Machine;
 use fslab_engine::recording::Recording;
 use fslab_engine::scenario::Scenario;
+use fslab_engine::scenario::import::{StraceOptions, strace};
 use fslab_engine::view::crash::{FieldView, Taken, Teller, field, outcome_words, state, taken};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Disks that are looked at before one looks whether there is more.
@@ -26,8 +28,19 @@ const MOST_TOLD: usize = 3;
 /// Ends with 1 when an expectation of the scenario breaks, or a filesystem comes out damaged.
 #[derive(Args, Debug)]
 pub struct CrashArgs {
-    /// The scenario's file
-    file: PathBuf,
+    /// The scenario's file; with --stream or --strace, one whose conditions are asked
+    #[arg(required_unless_present_any = ["stream", "strace"])]
+    file: Option<PathBuf>,
+    /// Instead of a run, what a real kernel wrote: a log of blkrec.py or of dm-log-writes
+    #[arg(long, value_name = "LOG", requires = "base", conflicts_with_all = ["at", "all", "strace"])]
+    stream: Option<PathBuf>,
+    /// The device's image from before the log
+    #[arg(long, value_name = "IMAGE", requires = "stream")]
+    base: Option<PathBuf>,
+    /// Instead of a scenario, a program's calls: a log of `strace -f -y -ttt -s 65536`; FILE
+    /// then holds the parts that are asked, [crash], [[outcome]] and [[expect]], alone
+    #[arg(long, value_name = "LOG")]
+    strace: Option<PathBuf>,
     /// Pull it after this event; else at every instant of the run that makes a difference
     #[arg(long, value_name = "EVENT")]
     at: Option<u64>,
@@ -84,19 +97,27 @@ struct Explored {
 }
 
 pub fn run(args: &CrashArgs) -> anyhow::Result<()> {
-    let scenario = Arc::new(runs::read(&args.file)?);
-    let mut explored: Vec<Explored> = moments(&scenario, args.at)?
+    let scenario = Arc::new(scenario(args)?);
+    let moments = match (&args.stream, &args.base) {
+        (Some(log), Some(base)) => streamed(&scenario, log, base)?,
+        _ => moments(&scenario, args.at)?,
+    };
+    let mut explored: Vec<Explored> = moments
         .into_par_iter()
         .map(|moment| explore(moment, args.limit))
         .collect();
-    let mut recording = Recording::new(scenario.clone())?;
-    while recording.record(SLICE as u64) {}
-    let broken = proofs(&mut explored, &recording);
+    let broken = if args.stream.is_some() {
+        proofs(&mut explored, None)
+    } else {
+        let mut recording = Recording::new(scenario.clone())?;
+        while recording.record(SLICE as u64) {}
+        proofs(&mut explored, Some(&recording))
+    };
     let report = report(&scenario, &explored, broken, args.at.is_some());
     if args.json {
         out::json(&report)?;
     } else {
-        print(&report)?;
+        print(&report, args.stream.is_some())?;
     }
     if let (Some(path), Some(first)) = (&args.image, report.broken.first()) {
         let at = explored.iter().find(|e| e.event == first.event);
@@ -108,6 +129,45 @@ pub fn run(args: &CrashArgs) -> anyhow::Result<()> {
         0 => Ok(()),
         _ => bail!("after some power cut something is broken"),
     }
+}
+
+/// What is run, and what is asked.
+fn scenario(args: &CrashArgs) -> anyhow::Result<Scenario> {
+    let text = match &args.file {
+        Some(path) => {
+            Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?)
+        }
+        None => None,
+    };
+    let name = args.file.as_ref().map(|p| p.display().to_string());
+    if let Some(log) = &args.strace {
+        let words = std::fs::read(log).with_context(|| log.display().to_string())?;
+        let imported = strace(&String::from_utf8_lossy(&words), &StraceOptions::default())?;
+        let asked = text.unwrap_or_default();
+        return runs::parse(&format!("{}\n{asked}", imported.text), "the imported scenario");
+    }
+    match (text, name) {
+        (Some(text), Some(name)) => runs::parse(&text, &name),
+        // A stream alone: whether the filesystem is whole is what is asked.
+        _ => runs::parse("fslab = 1", "no scenario"),
+    }
+}
+
+/// The instants of a recorded stream.
+fn streamed(scenario: &Scenario, log: &Path, base: &Path) -> anyhow::Result<Vec<Moment>> {
+    let bytes = std::fs::read(log).with_context(|| log.display().to_string())?;
+    let stream = Stream::parse(&bytes).with_context(|| log.display().to_string())?;
+    let base = FileReader::open(base).with_context(|| base.display().to_string())?;
+    let mut all = Vec::new();
+    stream.instants(taken_in(&base)?, scenario.rules, |nr, pending| {
+        all.push(Moment {
+            event: nr as u64,
+            time_ns: 0,
+            pending,
+            judge: Judge::of(scenario),
+        });
+    })?;
+    Ok(all)
 }
 
 fn moments(scenario: &Arc<Scenario>, at: Option<u64>) -> anyhow::Result<Vec<Moment>> {
@@ -151,7 +211,7 @@ fn explore(moment: Moment, limit: usize) -> Explored {
 }
 
 /// The states that break something: of each kind of outcome the few with least lost.
-fn proofs(explored: &mut [Explored], recording: &Recording) -> Vec<Proof> {
+fn proofs(explored: &mut [Explored], recording: Option<&Recording>) -> Vec<Proof> {
     let mut found: BTreeMap<String, Vec<(usize, usize, u32)>> = BTreeMap::new();
     for (nr, e) in explored.iter().enumerate() {
         let judge = e.field.judge();
@@ -174,8 +234,13 @@ fn proofs(explored: &mut [Explored], recording: &Recording) -> Vec<Proof> {
         all.sort_unstable();
         for (_, nr, nth) in all.into_iter().take(MOST_TOLD) {
             let e = &mut explored[nr];
-            let machine = recording.at(e.event).machine;
-            let teller = Teller::new(recording, e.event, &machine, e.field.pending());
+            let teller = match recording {
+                Some(recording) => {
+                    let machine = recording.at(e.event).machine;
+                    Teller::new(recording, e.event, &machine, e.field.pending())
+                }
+                None => Teller::of_bytes(e.field.pending()),
+            };
             if let Some(told) = state(&mut e.field, &teller, nth) {
                 let lost = e
                     .field
@@ -228,7 +293,7 @@ fn report(scenario: &Scenario, explored: &[Explored], broken: Vec<Proof>, one: b
     report
 }
 
-fn print(report: &Report) -> anyhow::Result<()> {
+fn print(report: &Report, streamed: bool) -> anyhow::Result<()> {
     let mut out = out::stdout();
     if !report.title.is_empty() {
         writeln!(out, "{}", report.title)?;
@@ -252,14 +317,11 @@ fn print(report: &Report) -> anyhow::Result<()> {
         writeln!(out, "{states:>10}  {words}")?;
     }
     for proof in &report.broken {
-        writeln!(
-            out,
-            "\nafter event {} ({:.6} s): {}\n  {}",
-            proof.event,
-            proof.time_ns as f64 / 1e9,
-            proof.outcome,
-            proof.sentence
-        )?;
+        let at = match streamed {
+            true => format!("after record {}", proof.event),
+            false => format!("after event {} ({:.6} s)", proof.event, proof.time_ns as f64 / 1e9),
+        };
+        writeln!(out, "\n{at}: {}\n  {}", proof.outcome, proof.sentence)?;
     }
     Ok(out.flush()?)
 }

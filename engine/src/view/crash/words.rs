@@ -43,6 +43,19 @@ impl Teller {
         }
     }
 
+    /// Tells of writes of which only the bytes are known.
+    pub fn of_bytes(pending: &Pending) -> Self {
+        use crate::disk::ReadAt;
+        // Where there is no filesystem, sectors are told.
+        let fs = crate::ext4::read::Fs::open(pending.stable() as &dyn ReadAt);
+        Self {
+            blocks: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            names: BTreeMap::new(),
+            block_size: fs.map_or(SECTOR, |fs| fs.geometry().block_size.into()),
+        }
+    }
+
     /// What a part of a write is, as "block 8193, contents of /file".
     pub fn part(&self, pending: &Pending, atom: Atom) -> String {
         let (from, to) = pending.sectors(atom);
