@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
 # Makes the base images for the fuzz target `reader` in the folder $1: small ones of
-# many features, filled from a folder.
+# many features, filled from a folder. In $1/programs: seeds for the target `program`.
 set -euo pipefail
 out=${1:?a folder to put the images in}
 mkdir -p "$out"
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$out/programs"
+for f in "$here"/../tests/wrong_programs/*.fsl "$here"/../src/scenario/lang/prelude.fsl; do
+  { printf 'fslabsed'; cat "$f"; } > "$out/programs/$(basename "$f")"
+done
+# Programs of the language's page, and the prelude's functions one by one.
+awk -v out="$out/programs/page" '/^```fsl/{n++;on=1;printf "fslabsed" > (out n);next} /^```/{on=0} on{print > (out n)}' "$here/../docs/language.md"
 src=$(mktemp -d)
 trap 'rm -rf "$src"' EXIT
 mkdir -p "$src/a/b/c" "$src/many"

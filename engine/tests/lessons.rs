@@ -127,6 +127,12 @@ fn each_shows_what_it_says() {
         ("10-replace-by-rename", Kind::NameReplaced),
         ("11-truncate-and-write", Kind::ExtentRemoved),
         ("12-two-processes", Kind::Printed),
+        ("13-database-on-a-disk", Kind::Printed),
+        ("14-database-on-an-ssd", Kind::FlashProgrammed),
+        ("15-garbage-collection", Kind::FlashErased),
+        ("16-trim", Kind::FlashErased),
+        ("17-card", Kind::FlashErased),
+        ("18-misaligned", Kind::FlashErased),
     ]);
     for (name, text) in lessons() {
         let Some(&kind) = wanted.get(name.as_str()) else {
@@ -136,4 +142,64 @@ fn each_shows_what_it_says() {
         let found = recording.index().next_where(0, |k| k == kind);
         assert!(found.is_some(), "{name}: no {kind:?}");
     }
+}
+
+/// What the lessons on devices say: with one key changed, the figures are others.
+#[test]
+fn devices_do_what_their_lessons_say() {
+    let text = |name: &str| {
+        let all = lessons();
+        all.into_iter().find(|l| l.0 == name).unwrap().1
+    };
+    let gauges = |text: &str| recorded(text).head().gauges();
+    // Milliseconds for 32 commits: a disk at 120 turns a second cannot make 32 commits, each
+    // of which waits for a write, faster than in 32 turns (266 ms).
+    let printed = |text: &str| -> u64 {
+        let recording = recorded(text);
+        let events = recording.events(0, recording.len(), usize::MAX);
+        let said = events.iter().find_map(|e| match &e.what {
+            fslab_engine::event::What::Printed { text } => text.split(' ').nth(3)?.parse().ok(),
+            _ => None,
+        });
+        said.unwrap()
+    };
+    let (disk, ssd) = (
+        printed(&text("13-database-on-a-disk")),
+        printed(&text("14-database-on-an-ssd")),
+    );
+    assert!(disk > 266, "{disk} ms");
+    assert!(ssd * 3 < disk, "{ssd} ms on the SSD, {disk} ms on the disk");
+
+    let little = text("15-garbage-collection");
+    let much = little.replace("spare = \"5%\"", "spare = \"25%\"");
+    let (few, many) = (
+        gauges(&little).flash_copied_pages,
+        gauges(&much).flash_copied_pages,
+    );
+    assert!(
+        few > 2 * many,
+        "{few} copied with little spare, {many} with much"
+    );
+
+    let told = text("16-trim");
+    let silent = told.replace("discard,", "");
+    let (with, without) = (
+        gauges(&told).flash_copied_pages,
+        gauges(&silent).flash_copied_pages,
+    );
+    assert!(without > with, "{with} copied with TRIM, {without} without");
+
+    let one = text("17-card");
+    let two = one.replace("open_segments = 1", "open_segments = 2");
+    // 48 turns, each of which closes a segment of 128 pages, and a few while the files are made.
+    let saved = gauges(&one).flash_copied_pages - gauges(&two).flash_copied_pages;
+    assert!(
+        (40 * 100..=56 * 128).contains(&saved),
+        "{saved} copies less with two open"
+    );
+
+    let off = text("18-misaligned");
+    let on = off.replace("255/63", "224/56");
+    let (off, on) = (gauges(&off).flash_erases, gauges(&on).flash_erases);
+    assert!(off > on, "{off} erases off the boundary, {on} on it");
 }

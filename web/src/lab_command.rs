@@ -64,7 +64,7 @@ const FAR: i64 = 20;
 
 impl LabCommand {
     /// Every command.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Run,
         Self::Play,
         Self::Back,
@@ -97,6 +97,7 @@ impl LabCommand {
         Self::View(LabView::Figures),
         Self::View(LabView::Groups),
         Self::View(LabView::Plug),
+        Self::View(LabView::Medium),
     ];
 
     /// Its name.
@@ -323,6 +324,7 @@ impl LabView {
             Self::Figures => "Figures",
             Self::Groups => "Groups",
             Self::Plug => "Power cut",
+            Self::Medium => "Inside the device",
         }
     }
 
@@ -339,6 +341,7 @@ impl LabView {
             Self::Figures => "Counters over time",
             Self::Groups => "A row for each block group",
             Self::Plug => "The disks that a power cut could leave",
+            Self::Medium => "Platters and arm, or flash page by page, or a card’s segments",
         }
     }
 
@@ -353,7 +356,8 @@ impl LabView {
             Self::Events => ("Digit7", "7"),
             Self::Figures => ("Digit8", "8"),
             Self::Groups => ("Digit9", "9"),
-            Self::Plug => ("Digit0", "0"),
+            Self::Plug => ("KeyC", "C"),
+            Self::Medium => ("Digit0", "0"),
         }
     }
 }

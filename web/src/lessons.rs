@@ -35,6 +35,12 @@ pub const LESSONS: &[Lesson] = lessons! {
     "10-replace-by-rename", "replace-by-rename", "Replace a file by renaming";
     "11-truncate-and-write", "truncate-and-write", "The file that came back empty";
     "12-two-processes", "two-processes", "Two processes, one fsyncs";
+    "13-database-on-a-disk", "database-on-a-disk", "A small database on a turning disk";
+    "14-database-on-an-ssd", "database-on-an-ssd", "The same database on an SSD";
+    "15-garbage-collection", "garbage-collection", "An SSD that collects garbage";
+    "16-trim", "trim", "What the SSD does not know is free";
+    "17-card", "card", "A card and its open segments";
+    "18-misaligned", "misaligned", "A partition that begins in the wrong place";
 };
 
 #[cfg(test)]

@@ -377,6 +377,7 @@ mod tests {
             lab: Some(LabPlace {
                 source: LabSource::Text(text.into()),
                 event: Some(214),
+                plug: Some(Some(3)),
             }),
             selection: Selection::inode(12),
             ..Address::default()

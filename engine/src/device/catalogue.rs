@@ -63,6 +63,54 @@ pub fn catalogue() -> Vec<Entry> {
     disks.map(|d| disk(&d)).chain(flash).collect()
 }
 
+/// Other names of what is built in, as people write them, in small letters and digits only.
+const ALIASES: [(&str, &str); 15] = [
+    ("intelx25m", "x25m"),
+    ("barracudast32171w", "barracuda"),
+    ("seagatebarracuda", "barracuda"),
+    ("seagatebarracudast32171w", "barracuda"),
+    ("st32171w", "barracuda"),
+    ("seagatecheetah9lp", "cheetah9lp"),
+    ("cheetah9lpst39102lw", "cheetah9lp"),
+    ("st39102lw", "cheetah9lp"),
+    ("7200rpm", "7200"),
+    ("dumbssd", "dumb"),
+    ("blockmapped", "block-mapped"),
+    ("firstgeneration", "block-mapped"),
+    ("lwncard", "card"),
+    ("sdcard", "card"),
+    ("flashbenchcard", "card2"),
+];
+
+/// The names of all that is built in.
+pub fn all_names() -> impl Iterator<Item = &'static str> {
+    hdd::NAMES.into_iter().chain(names())
+}
+
+/// The name of something built in, from how people write it: "X25-M", "Barracuda ST32171W",
+/// "LWN card".
+pub fn find(written: &str) -> Option<&'static str> {
+    let plain = plain(written);
+    let alias = ALIASES.iter().find(|a| a.0 == plain).map(|a| a.1);
+    all_names().find(|n| *n == plain || Some(*n) == alias)
+}
+
+/// A name in small letters and digits only.
+pub fn plain(written: &str) -> String {
+    let kept = written.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// What kind something built in is, by its name: as [`Entry::kind`].
+pub fn kind_of(name: &str) -> &'static str {
+    match name {
+        _ if hdd::NAMES.contains(&name) => "disk",
+        "block-mapped" => "block-mapped",
+        "card" | "card2" => "card",
+        _ => "ssd",
+    }
+}
+
 fn disk(d: &DiskSpec) -> Entry {
     let (curve, seek) = match &d.seek {
         SeekCurve::Measured(points) => (format!("{} points, measured", points.len()), SHARED),

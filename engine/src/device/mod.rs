@@ -8,7 +8,7 @@ pub mod hdd;
 mod overlay;
 mod ram;
 
-pub use drive::{AtWork, Drive, HddSpec, Mechanism, Unstable, Waiting};
+pub use drive::{AtWork, Drive, FlashTotals, HddSpec, Mechanism, Origin, Unstable, Waiting};
 pub use overlay::Overlaid;
 pub use ram::Ram;
 

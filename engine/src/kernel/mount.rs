@@ -104,6 +104,16 @@ pub enum MountError {
         /// Blocks that were written home.
         written: u64,
     },
+    /// The journal ends badly: what could be replayed went home, then the mount fails.
+    #[error(
+        "{problem}; what was complete before that went home, and then the mount fails, as Linux's does ({errno})"
+    )]
+    AfterReplay {
+        /// What is wrong.
+        problem: crate::ext4::Problem,
+        /// What Linux's mount gives.
+        errno: Errno,
+    },
     /// Something failed while it was mounted.
     #[error("{0}")]
     Failed(#[from] Errno),

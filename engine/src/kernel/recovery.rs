@@ -8,8 +8,8 @@ use crate::disk::{Data, ReadAt};
 use crate::event::What;
 use crate::ext4::checksum;
 use crate::ext4::journal::{
-    CopyFate, Journal as Log, JournalHome, JournalPlace, LogBlockKind, Outcome, Replayed,
-    TransactionState,
+    CopyFate, Journal as Log, JournalHome, JournalPlace, LogBlockKind, Outcome, Replayed, ScanStop,
+    TransactionState, too_short,
 };
 use crate::ext4::layout::{Incompat, JOURNAL_MAGIC, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::read::Fs;
@@ -50,6 +50,9 @@ pub(super) fn recover(
     }
     let needed = fs.superblock().incompat().contains(Incompat::RECOVER);
     if !needed {
+        if let Some(why) = unusable(&log) {
+            return Err(why);
+        }
         let next = log.superblock().s_sequence();
         return Ok(Some(Recovered {
             log,
@@ -79,7 +82,7 @@ pub(super) fn recover(
         });
     }
     flush(dev)?;
-    if let Some(why) = damaged_copies(&log) {
+    if let Some(why) = damaged_copies(&log).or_else(|| bad_end(&log)) {
         return Err(why);
     }
     let next = log.scan_end().sequence.wrapping_add(1);
@@ -111,6 +114,30 @@ fn damaged_copies(log: &Log) -> Option<MountError> {
         left: *damaged,
         written: *homes,
     })
+}
+
+/// The log ends in a way that Linux takes for damage.
+fn bad_end(log: &Log) -> Option<MountError> {
+    let end = log.scan_end();
+    // With asynchronous commits it is an ordinary crash.
+    if end.why != ScanStop::CommitChecksum || log.log().format().async_commit {
+        return unusable(log);
+    }
+    let words = format!(
+        "is the commit block of transaction {}, but the checksum in it does not hold",
+        end.sequence
+    );
+    Some(MountError::AfterReplay {
+        problem: Problem::other(Place::JournalBlock(end.block), words),
+        errno: Errno::EFSCORRUPTED,
+    })
+}
+
+/// jbd2 can replay the log, but not write to it.
+fn unusable(log: &Log) -> Option<MountError> {
+    let problem = too_short(log.superblock())?;
+    let errno = Errno::EINVAL;
+    Some(MountError::AfterReplay { problem, errno })
 }
 
 fn damaged_words(kind: &LogBlockKind, sequence: u32) -> Option<String> {

@@ -318,12 +318,15 @@ fn next_run(vol: &Volume, inode: &InodeInfo, from: u64, to: u64) -> Option<Run> 
 
 /// Writes the beginning of a run that lies together on disk; how many blocks that were.
 fn write_run(vol: &mut Volume, inode: &mut InodeInfo, run: &Run) -> Result<u32> {
+    let unwritten = vol.allocates_unwritten(inode);
     let how = map::Create {
-        unwritten: vol.allocates_unwritten(inode),
+        unwritten,
         reserved: run.delayed,
         root: false,
         reason: Reason::Data,
-        write: false,
+        // With `dioread_lock` they are cut, or zeroed, now and not when the contents are
+        // there (`mpage_map_one_extent`).
+        write: !unwritten,
     };
     let got = map::map_blocks(vol, inode, run.lblk, run.len, &how)?;
     if got.state == map::State::Hole || got.len == 0 {

@@ -69,6 +69,16 @@ gauges! {
     device_written_bytes,
     /// Flushes.
     device_flushes,
+    /// Pages of flash programmed.
+    flash_programmed_pages,
+    /// Of those, pages that were copied.
+    flash_copied_pages,
+    /// Blocks of flash erased.
+    flash_erases,
+    /// Erases of the block of flash that was erased most.
+    flash_most_erases,
+    /// Erased blocks of flash.
+    flash_free_blocks,
 }
 
 impl Machine {
@@ -78,6 +88,7 @@ impl Machine {
         let device = self.device().counters();
         let drive = self.drive();
         let journal = self.mount.vol.journal.as_ref();
+        let flash = drive.map_or_else(Default::default, crate::device::Drive::flash_totals);
         Gauges {
             time_ns: self.now().0,
             events: self.next_event(),
@@ -102,6 +113,11 @@ impl Machine {
             device_writes: device.writes,
             device_written_bytes: device.written_bytes,
             device_flushes: device.flushes,
+            flash_programmed_pages: flash.programmed,
+            flash_copied_pages: flash.copied,
+            flash_erases: flash.erases,
+            flash_most_erases: flash.most_erases.into(),
+            flash_free_blocks: drive.map_or(0, |d| d.mechanism().free_blocks()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use fslab_engine::machine::Gauges;
-use fslab_engine::view::lab::{Axis, EventView, Frame, Lanes};
+use fslab_engine::view::lab::{Axis, EventView, FlashEffects, Frame, Lanes};
 
 use super::plug::{Plug, PlugAction};
 use crate::lessons::LESSONS;
@@ -33,11 +33,13 @@ pub enum LabView {
     Groups,
     /// The disks that a power cut here could leave.
     Plug,
+    /// What is inside the device.
+    Medium,
 }
 
 impl LabView {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Blocks,
         Self::Files,
         Self::Memory,
@@ -48,6 +50,7 @@ impl LabView {
         Self::Figures,
         Self::Groups,
         Self::Plug,
+        Self::Medium,
     ];
 
     /// Most that are shown at once.
@@ -66,6 +69,7 @@ impl LabView {
             Self::Figures => "figures",
             Self::Groups => "groups",
             Self::Plug => "plug",
+            Self::Medium => "medium",
         }
     }
 
@@ -156,6 +160,8 @@ pub struct LabState {
     pub chosen: Option<u64>,
     /// The cause and effects of what is explained.
     pub chain: Option<Rc<Chain>>,
+    /// What followed from it in flash.
+    pub flash: Option<Rc<FlashEffects>>,
     /// Pages of the log of events, by their first events.
     pub log: Rc<BTreeMap<u64, Rc<Vec<EventView>>>>,
     /// What is sought.
@@ -205,6 +211,8 @@ pub enum LabAction {
     Log(u64, Rc<Vec<EventView>>),
     /// A chain came.
     Chain(Option<Rc<Chain>>),
+    /// What an event did to flash came.
+    Flash(Rc<FlashEffects>),
     /// An event is to be explained.
     Choose(Option<u64>),
     /// What is sought.
@@ -295,6 +303,7 @@ impl LabState {
             LabAction::Samples(samples) => self.samples = samples,
             LabAction::Log(from, events) => self.keep(from, events),
             LabAction::Chain(chain) => self.chain = chain,
+            LabAction::Flash(effects) => self.flash = Some(effects),
             LabAction::Choose(event) => self.chosen = event,
             LabAction::Find(words) => {
                 self.find = words;
@@ -373,6 +382,7 @@ impl LabState {
         self.samples = Rc::default();
         self.chosen = None;
         self.chain = None;
+        self.flash = None;
         self.log = Rc::default();
         self.note = None;
         self.bookmarks = Rc::default();

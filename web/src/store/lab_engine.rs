@@ -57,6 +57,7 @@ enum Asked {
     Lanes,
     Samples,
     Chain,
+    Flash,
     Log(u64),
     State,
     File(Export),
@@ -221,6 +222,11 @@ impl Engine {
     /// Asks for the causes and effects of an event.
     pub fn ask_chain(&self, event: u64) {
         self.ask_lab(Asked::Chain, LabQuery::Chain { event });
+    }
+
+    /// Asks what followed from an event in flash.
+    pub fn ask_flash(&self, event: u64) {
+        self.ask_lab(Asked::Flash, LabQuery::Flash { event });
     }
 
     /// Asks for a page of the log.
@@ -450,6 +456,7 @@ impl Engine {
             (Asked::State, LabReply::CrashState(words)) => {
                 self.act(LabAction::Plug(PlugAction::Words(Rc::new(*words))));
             }
+            (Asked::Flash, LabReply::Flash(found)) => self.act(LabAction::Flash(Rc::new(found))),
             (Asked::File(what), LabReply::File) => save(what, extras),
             _ => {}
         }

@@ -5,7 +5,7 @@
 
 use fslab_engine::machine::{End, Gauges};
 use fslab_engine::view::crash::{FieldView, StateWords};
-use fslab_engine::view::lab::{EventView, Frame, Lanes, Window};
+use fslab_engine::view::lab::{EventView, FlashEffects, Frame, Lanes, Window};
 use serde::{Deserialize, Serialize};
 
 /// What the page asks of a run.
@@ -128,6 +128,11 @@ pub enum LabQuery {
     },
     /// What an event follows from, and what follows from it.
     Chain {
+        /// The event.
+        event: u64,
+    },
+    /// What followed from an event in flash.
+    Flash {
         /// The event.
         event: u64,
     },
@@ -258,6 +263,8 @@ pub enum LabReply {
         /// There are more effects than those.
         more: bool,
     },
+    /// What followed in flash.
+    Flash(FlashEffects),
     /// A part of the timeline.
     Lanes(Lanes),
     /// Figures.

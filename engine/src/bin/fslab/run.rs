@@ -7,6 +7,7 @@ use fslab_engine::disk::{CowDisk, ReadAt};
 use fslab_engine::event::{Event, Kind, What};
 use fslab_engine::recording::{Condition, Recording, counters_csv};
 use fslab_engine::scenario::Scenario;
+use fslab_engine::scenario::lang::marked;
 use fslab_engine::view::lab::event_text;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -83,6 +84,8 @@ pub fn parse(text: &str, from: &str) -> anyhow::Result<Scenario> {
     };
     for e in &errors {
         out::note(format!("{from}:{}:{}: {}", e.line, e.column, e.words));
+        let shown = marked(text, e.line, e.column, 1);
+        shown.lines().for_each(|line| out::note(line.to_owned()));
         if let Some(help) = &e.help {
             out::note(format!("  {help}"));
         }

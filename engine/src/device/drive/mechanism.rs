@@ -149,6 +149,14 @@ impl Mechanism {
         }
     }
 
+    /// Erased blocks of flash.
+    pub fn free_blocks(&self) -> u64 {
+        match self {
+            Self::Flash(f) => f.free_blocks(),
+            _ => 0,
+        }
+    }
+
     /// Where the arm is: cylinder.
     pub fn head(&self) -> u64 {
         match self {

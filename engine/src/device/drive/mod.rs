@@ -3,9 +3,13 @@
 //! What is read shows every request's effect at once; what a power cut would leave is told
 //! by [`Drive::stable`] and [`Drive::unstable`].
 
+mod history;
 mod mechanism;
 
+pub use history::{FlashTotals, Origin};
 pub use mechanism::{HddSpec, Mechanism};
+
+use history::{Causes, History};
 
 use super::flash::{Deed, FlashError, Touch};
 use super::{Counters, Device, DeviceError, DeviceEvent, Happening, Op, Queued, Request};
@@ -118,6 +122,8 @@ pub struct Drive {
     counters: Counters,
     /// Bytes written that are kept as such: patterns and zeros cost nothing.
     kept_bytes: u64,
+    /// Of flash: where each page comes from.
+    history: History,
 }
 
 impl Drive {
@@ -145,6 +151,7 @@ impl Drive {
             idle_since: SimTime(0),
             counters: Counters::default(),
             kept_bytes: 0,
+            history: History::default(),
         }
     }
 
@@ -254,6 +261,37 @@ impl Drive {
         &self.mechanism
     }
 
+    /// Where the contents of a logical page of flash come from, if they were written since
+    /// the start.
+    pub fn origin(&self, logical: u64) -> Option<Origin> {
+        self.history.origin(logical)
+    }
+
+    /// How often a block of flash was erased since the start.
+    pub fn erases(&self, block: u32) -> u32 {
+        self.history.erases(block)
+    }
+
+    /// What was done to flash since the start.
+    pub fn flash_totals(&self) -> FlashTotals {
+        self.history.totals()
+    }
+
+    /// Bytes in the cache that the medium has not, as runs of offset and length, ascending,
+    /// at most so many.
+    pub fn cached_runs(&self, most: usize) -> Vec<(u64, u64)> {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for piece in &self.dirty {
+            let full = runs.len() >= most;
+            match runs.last_mut() {
+                Some((at, len)) if *at + *len == piece * PIECE => *len += PIECE,
+                _ if full => break,
+                _ => runs.push((piece * PIECE, PIECE)),
+            }
+        }
+        runs
+    }
+
     fn begin(&mut self, told: &mut Vec<Happening>) {
         if self.work.is_some() {
             return;
@@ -326,7 +364,8 @@ impl Drive {
             unit if unit > PIECE => self.in_one_unit(first, unit),
             _ => self.a_run(first),
         };
-        let time = self.touch(Touch::Write, &pieces, cause, told);
+        let causes = self.history.leave(&pieces, cause);
+        let time = self.touch(Touch::Write, &pieces, &causes, told);
         let done = SimTime(self.now.0.saturating_add(time));
         self.work = Some((Work::Destage { pieces, cause }, done));
     }
@@ -362,7 +401,7 @@ impl Drive {
         &mut self,
         touch: Touch,
         pieces: &[(u64, u64)],
-        cause: Option<EventId>,
+        causes: &Causes,
         told: &mut Vec<Happening>,
     ) -> u64 {
         let moved: Vec<(u64, u64)> = pieces
@@ -371,7 +410,15 @@ impl Drive {
             .collect();
         let mut deeds: Vec<Deed> = Vec::new();
         let done = self.mechanism.touch(self.now, touch, &moved, &mut deeds);
-        super::flash::tell(&deeds, |what| told.push(Happening { what, cause }));
+        if let Mechanism::Flash(flash) = &self.mechanism {
+            let page = flash.page();
+            let cause_of = |deed: &Deed| causes.of_deed(deed, page, self.start);
+            for deed in &deeds {
+                self.history.note(deed, cause_of(deed), self.now);
+            }
+            let tell = |what, cause| told.push(Happening { what, cause });
+            super::flash::tell(&deeds, cause_of, tell);
+        }
         done.unwrap_or_else(|e| {
             self.failed = Some(e);
             self.mechanism.by_cache(0)
@@ -381,11 +428,12 @@ impl Drive {
     /// How long a request takes, ns, from now on.
     fn service(&mut self, r: &Waiting, told: &mut Vec<Happening>) -> u64 {
         let whole = [(r.offset, r.len)];
+        let causes = Causes::one(r.cause);
         match r.kind {
             Io::Flush => self.mechanism.by_cache(0),
             Io::Discard => {
                 self.forget(r);
-                self.touch(Touch::Discard, &whole, r.cause, told)
+                self.touch(Touch::Discard, &whole, &causes, told)
             }
             Io::Write | Io::WriteFua
                 if self.is_cached(r.kind) && r.len <= self.cache.unwrap_or(0) =>
@@ -393,8 +441,8 @@ impl Drive {
                 self.mechanism.by_cache(r.len)
             }
             Io::Read if self.all_dirty(r.offset, r.len) => self.mechanism.by_cache(r.len),
-            Io::Read => self.touch(Touch::Read, &whole, r.cause, told),
-            Io::Write | Io::WriteFua => self.touch(Touch::Write, &whole, r.cause, told),
+            Io::Read => self.touch(Touch::Read, &whole, &causes, told),
+            Io::Write | Io::WriteFua => self.touch(Touch::Write, &whole, &causes, told),
         }
     }
 
@@ -430,6 +478,9 @@ impl Drive {
                 let whole = r.len > self.cache.unwrap_or(0) || r.kind == Io::Discard;
                 for piece in (first..end).filter(|_| !whole) {
                     self.dirty.insert(piece);
+                    if matches!(self.mechanism, Mechanism::Flash(_)) {
+                        self.history.cached(piece, r.cause);
+                    }
                 }
                 if self.mechanism.is_protected() {
                     self.settle_one(r.request);

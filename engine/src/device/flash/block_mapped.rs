@@ -110,6 +110,16 @@ impl BlockMapped {
         self.map.get(block as usize).copied()
     }
 
+    /// Logical erase blocks.
+    pub fn blocks(&self) -> u32 {
+        self.map.len() as u32
+    }
+
+    /// Erased blocks, the next to be used first.
+    pub fn spare(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.spare.iter().copied()
+    }
+
     /// Whether a logical erase block was given up as a whole.
     pub fn is_empty(&self, block: u32) -> bool {
         self.empty.contains(&block)

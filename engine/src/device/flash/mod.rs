@@ -13,6 +13,7 @@ pub use timing::{FlashTiming, MLC, SLC, TLC};
 
 use super::DeviceEvent;
 use super::ftl::FtlError;
+use crate::event::EventId;
 
 /// A medium of flash.
 #[allow(
@@ -71,6 +72,15 @@ impl Flash {
             Self::Ssd(d) => d.spec().page,
             Self::BlockMapped(d) => d.spec().erase_block,
             Self::Card(d) => d.spec().segment,
+        }
+    }
+
+    /// Erased blocks, or a card's erased segments.
+    pub fn free_blocks(&self) -> u64 {
+        match self {
+            Self::Ssd(d) => d.ftl().free_blocks() as u64,
+            Self::BlockMapped(d) => d.spare().len() as u64,
+            Self::Card(d) => d.spare().len() as u64,
         }
     }
 
@@ -185,9 +195,14 @@ pub enum FlashError {
     TooLarge(u64),
 }
 
-/// Tells of deeds, pages that follow each other as one.
-pub(super) fn tell(deeds: &[Deed], mut told: impl FnMut(DeviceEvent)) {
+/// Tells of deeds and their causes; pages that follow each other for one cause as one.
+pub(super) fn tell(
+    deeds: &[Deed],
+    cause_of: impl Fn(&Deed) -> Option<EventId>,
+    mut told: impl FnMut(DeviceEvent, Option<EventId>),
+) {
     let mut run: Option<(u64, u64, Option<u64>, u32)> = None;
+    let mut cause = None;
     let programmed = |(page, logical, from, len)| DeviceEvent::Programmed {
         page,
         logical,
@@ -195,6 +210,7 @@ pub(super) fn tell(deeds: &[Deed], mut told: impl FnMut(DeviceEvent)) {
         len,
     };
     for deed in deeds {
+        let this = cause_of(deed);
         if let (
             Deed::Programmed {
                 page,
@@ -206,22 +222,28 @@ pub(super) fn tell(deeds: &[Deed], mut told: impl FnMut(DeviceEvent)) {
             && page == *p + u64::from(*n)
             && logical == *l + u64::from(*n)
             && from == f.map(|f| f + u64::from(*n))
+            && this == cause
         {
             *n += 1;
             continue;
         }
-        run.take().into_iter().for_each(|r| told(programmed(r)));
+        if let Some(done) = run.take() {
+            told(programmed(done), cause);
+        }
+        cause = this;
         match *deed {
             Deed::Programmed {
                 page,
                 logical,
                 from,
             } => run = Some((page, logical, from, 1)),
-            Deed::Erased { block } => told(DeviceEvent::Erased(block)),
-            Deed::Broke { block } => told(DeviceEvent::Broke(block)),
+            Deed::Erased { block } => told(DeviceEvent::Erased(block), this),
+            Deed::Broke { block } => told(DeviceEvent::Broke(block), this),
         }
     }
-    run.into_iter().for_each(|r| told(programmed(r)));
+    if let Some(last) = run {
+        told(programmed(last), cause);
+    }
 }
 
 /// The pages of `size` bytes that a range touches: the first, and the one behind the last.

@@ -3,7 +3,7 @@
 //! A block of the layer lies across all dies, page i on die i modulo their number, so that
 //! a long write keeps all of them busy.
 
-use super::super::ftl::{Ftl, FtlConfig, FtlError, Note, Policy};
+use super::super::ftl::{Ftl, FtlConfig, FtlError, Note, Policy, Recent};
 use super::{Deed, FlashError, FlashTiming, MLC, SLC, TLC, Touch};
 use std::sync::Arc;
 
@@ -245,6 +245,8 @@ pub struct Ssd {
     spec: Arc<SsdSpec>,
     ftl: Ftl,
     map: Option<MapCache>,
+    /// Where hot and cold data are kept apart: when each page was written last.
+    recent: Option<Recent>,
     stats: SsdStats,
 }
 
@@ -305,6 +307,7 @@ impl Ssd {
         Ok(Self {
             ftl: Ftl::new(spec.ftl.clone())?,
             map: spec.map_pages.map(MapCache::new),
+            recent: (spec.ftl.streams > 1).then(|| Recent::new(spec.ftl.logical_pages)),
             stats: SsdStats::default(),
             spec: Arc::new(spec),
         })
@@ -396,7 +399,8 @@ impl Ssd {
                     lanes.read(at);
                 }
             }
-            let done = self.ftl.write(page, 0, &mut notes);
+            let stream = self.recent.as_mut().map_or(0, |r| r.written(page));
+            let done = self.ftl.write(page, stream, &mut notes);
             self.charge(&mut notes, lanes, deeds);
             done?;
         }

@@ -7,6 +7,7 @@
 mod collect;
 mod config;
 mod random;
+mod recent;
 mod table;
 pub mod theory;
 mod victims;
@@ -14,6 +15,7 @@ pub mod wa;
 
 pub use config::{FtlConfig, FtlError, Policy};
 pub use random::Random;
+pub use recent::Recent;
 pub use table::NONE;
 
 use serde::{Deserialize, Serialize};

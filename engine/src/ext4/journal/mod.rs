@@ -27,7 +27,7 @@ pub use open::JournalHome;
 pub use overlay::{Overlay, ReplayMap};
 pub use replay::{Outcome, Replayed};
 pub use scan::{ScanEnd, ScanStop};
-pub(crate) use superblock::{checksum as superblock_checksum, format_of};
+pub(crate) use superblock::{checksum as superblock_checksum, format_of, too_short};
 pub use transaction::{
     CommitInfo, CopyFate, LogBlock, LogBlockKind, LogCopy, Transaction, TransactionState,
 };

@@ -146,9 +146,26 @@ pub fn refusals(sb: &Sb, log: &Log, total: u32) -> Vec<Problem> {
     out
 }
 
+/// A log with fewer blocks than jbd2 works with: it is replayed, but not used.
+pub fn too_short(sb: &Sb) -> Option<Problem> {
+    let least = sb.s_first().saturating_add(LEAST_BLOCKS - 1);
+    (sb.s_maxlen() < least).then(|| {
+        let expected = format!("at least {least}");
+        Problem::value(
+            Place::JournalSuperblock,
+            "s_maxlen",
+            sb.s_maxlen(),
+            expected,
+        )
+    })
+}
+
 /// What else is wrong: a replay finds its own way with it.
 pub fn oddities(sb: &Sb, log: &Log) -> Vec<Problem> {
     let mut out = Vec::new();
+    if let Some(problem) = too_short(sb) {
+        out.push(problem);
+    }
     let mut value = |field: &str, found: u32, expected: String| {
         out.push(Problem::value(
             Place::JournalSuperblock,
@@ -157,13 +174,6 @@ pub fn oddities(sb: &Sb, log: &Log) -> Vec<Problem> {
             expected,
         ));
     };
-    if sb.s_maxlen() < LEAST_BLOCKS {
-        value(
-            "s_maxlen",
-            sb.s_maxlen(),
-            format!("at least {LEAST_BLOCKS}"),
-        );
-    }
     if sb.s_maxlen() > super::MOST_BLOCKS {
         let expected = format!(
             "at most {}, which is as far as fslab looks",
@@ -190,6 +200,12 @@ fn check_features(sb: &Sb, out: &mut Vec<Problem>) {
         other(format!(
             "asks for features that jbd2 does not know ({})",
             names.join(", ")
+        ));
+    }
+    let read_only = sb.s_feature_ro_compat();
+    if read_only != 0 {
+        other(format!(
+            "asks for features that jbd2 does not know (s_feature_ro_compat = {read_only:#x})"
         ));
     }
     let sums = [

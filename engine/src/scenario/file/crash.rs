@@ -30,13 +30,13 @@ impl Reader<'_> {
         let outcomes = raw.outcome.iter().map(|o| (&o.name, &o.when));
         let expectations = raw.expect.iter().map(|e| (&e.name, &e.condition));
         Crash {
-            rules: self.rules(&raw.crash),
+            rules: self.crash_rules(&raw.crash),
             outcomes: self.conditions(&before, &names, outcomes),
             expectations: self.conditions(&before, &names, expectations),
         }
     }
 
-    fn rules(&mut self, raw: &raw::Crash) -> Rules {
+    fn crash_rules(&mut self, raw: &raw::Crash) -> Rules {
         let order = self.one_of(
             raw.order.as_ref(),
             "order",

@@ -1,13 +1,14 @@
 //! A scenario's file: TOML, read by serde, every mistake at its line and column.
 
 mod crash;
+mod device;
 mod mkfs;
 mod mount;
 mod raw;
 mod units;
 
 use super::lang;
-use super::{CacheSpec, DeviceSpec, HddSpec, Limits, Medium, ProcessSpec, RunSpec, Scenario};
+use super::{Limits, ProcessSpec, RunSpec, Scenario};
 use crate::ext4::mkfs::{FsType, Options};
 use crate::kernel::{AllocatorKind, DirPolicy, MountOptions};
 use crate::units::SimTime;
@@ -22,15 +23,6 @@ const VERSION: i64 = 1;
 pub const MAX_TEXT: usize = 1 << 20;
 /// Most processes.
 pub const MAX_PROCESSES: usize = 64;
-/// Largest device, bytes.
-pub const MAX_DEVICE: u64 = 16 << 40;
-/// Smallest device, bytes: what a filesystem needs.
-const MIN_DEVICE: u64 = 64 << 10;
-/// Size of a device where none is said, bytes.
-const USUAL_DEVICE: u64 = 64 << 20;
-/// Write cache where none is said, bytes: what desktop disks of the 2000s had.
-const USUAL_CACHE: u64 = 8 << 20;
-
 /// What is wrong with a scenario.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
@@ -164,68 +156,6 @@ impl Reader<'_> {
             expectations: crash.expectations,
             show: raw.show,
         }
-    }
-
-    fn device(&mut self, raw: &raw::Device) -> DeviceSpec {
-        let size = raw.size.as_ref().map_or(USUAL_DEVICE, |s| s.get_ref().0);
-        if let Some(span) = raw.size.as_ref().map(Spanned::span)
-            && !(MIN_DEVICE..=MAX_DEVICE).contains(&size)
-        {
-            self.wrong(span, "a device has 64 KiB to 16 TiB");
-        }
-        let kind = raw.kind.as_ref().map_or("hdd", |k| k.get_ref());
-        let medium = match kind {
-            "ram" => Medium::Ram,
-            "hdd" => Medium::Hdd(self.hdd(raw)),
-            other => {
-                let span = raw.kind.as_ref().map_or(0..0, Spanned::span);
-                self.wrong(
-                    span,
-                    format!("there is no device of kind \"{other}\": it is \"ram\" or \"hdd\""),
-                );
-                Medium::Ram
-            }
-        };
-        let usual = if kind == "ram" { "none" } else { "volatile" };
-        let bytes = raw.cache_size.map_or(USUAL_CACHE, |s| s.0);
-        let cache = match raw.cache.as_ref().map_or(usual, |c| c.get_ref()) {
-            "none" => None,
-            "volatile" => Some(CacheSpec { size: bytes }),
-            other => {
-                let span = raw.cache.as_ref().map_or(0..0, Spanned::span);
-                self.wrong(
-                    span,
-                    format!("cache is \"none\" or \"volatile\", not \"{other}\""),
-                );
-                None
-            }
-        };
-        DeviceSpec {
-            size,
-            medium,
-            start: 0,
-            cache,
-        }
-    }
-
-    fn hdd(&mut self, raw: &raw::Device) -> HddSpec {
-        let usual = HddSpec::default();
-        let time = |t: Option<units::Time>, usual: SimTime| t.map_or(usual, |t| SimTime(t.0));
-        let spec = HddSpec {
-            rpm: raw.rpm.as_ref().map_or(usual.rpm, |r| *r.get_ref()),
-            sectors_per_cylinder: raw
-                .sectors_per_cylinder
-                .unwrap_or(usual.sectors_per_cylinder),
-            heads: raw.heads.unwrap_or(usual.heads),
-            seek_track: time(raw.seek_track, usual.seek_track),
-            seek_average: time(raw.seek_average, usual.seek_average),
-            seek_full: time(raw.seek_full, usual.seek_full),
-        };
-        if !(60..=100_000).contains(&spec.rpm) {
-            let span = raw.rpm.as_ref().map_or(0..0, Spanned::span);
-            self.wrong(span, "rpm is from 60 to 100000");
-        }
-        spec
     }
 
     fn mkfs(&mut self, raw: &Raw, mount: &MountOptions) -> Options {

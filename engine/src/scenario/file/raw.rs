@@ -1,6 +1,7 @@
 //! The file's keys, as serde reads them.
 
-use super::units::{Size, Time};
+use super::device::Device;
+use super::units::Time;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -37,21 +38,6 @@ pub(super) struct Raw {
     pub(super) expect: Vec<Expect>,
     #[serde(default)]
     pub(super) show: Vec<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Device {
-    pub(super) kind: Option<Spanned<String>>,
-    pub(super) size: Option<Spanned<Size>>,
-    pub(super) cache: Option<Spanned<String>>,
-    pub(super) cache_size: Option<Size>,
-    pub(super) rpm: Option<Spanned<u32>>,
-    pub(super) sectors_per_cylinder: Option<u32>,
-    pub(super) heads: Option<u32>,
-    pub(super) seek_track: Option<Time>,
-    pub(super) seek_average: Option<Time>,
-    pub(super) seek_full: Option<Time>,
 }
 
 #[derive(Deserialize, Default)]

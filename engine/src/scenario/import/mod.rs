@@ -4,10 +4,12 @@
 //! change and share.
 
 mod emit;
+mod fio;
 mod line;
 mod strace;
 mod world;
 
+pub use fio::{FioOptions, fio};
 pub use strace::{StraceOptions, strace};
 
 /// An imported recording.

@@ -60,6 +60,55 @@ impl std::fmt::Display for Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// As a person sees it: the sentence with its place, the line with the place marked,
+    /// what was expected, what to do.
+    pub fn shown(&self, source: &str) -> String {
+        let Self {
+            line,
+            column,
+            words,
+            ..
+        } = self;
+        let mut out = format!("line {line}, column {column}: {words}\n");
+        out += &marked(source, *line, *column, self.len);
+        if !self.expected.is_empty() {
+            out += &format!("  expected: {}\n", listed(&self.expected));
+        }
+        if let Some(help) = &self.help {
+            out += &format!("  hint: {help}\n");
+        }
+        out
+    }
+}
+
+/// Characters of a line that are shown at most.
+const MAX_LINE: usize = 100;
+
+/// A line of a text with a place marked below it: line and column from 1, `len` characters.
+/// Of a long line the part around the place is shown.
+pub fn marked(source: &str, line: u32, column: u32, len: u32) -> String {
+    let whole = source.lines().nth((line as usize).saturating_sub(1));
+    let start = (column as usize).saturating_sub(1);
+    let from = start.saturating_sub(MAX_LINE / 2);
+    // Tabs and their like would put the marks elsewhere.
+    let plain = |c: char| {
+        if c.is_whitespace() || c.is_control() {
+            ' '
+        } else {
+            c
+        }
+    };
+    let all = whole.unwrap_or("").chars().map(plain);
+    let text: String = all.clone().skip(from).take(MAX_LINE).collect();
+    let cut = |is: bool| if is { "…" } else { "" };
+    let before = cut(from > 0);
+    let after = cut(all.count() > from.saturating_add(MAX_LINE));
+    let room = " ".repeat(start - from + before.chars().count());
+    let marks = "^".repeat((len as usize).clamp(1, MAX_LINE / 2));
+    format!("{line:>5} | {before}{text}{after}\n      | {room}{marks}\n")
+}
+
 /// "a, b or c".
 fn listed(words: &[String]) -> String {
     match words {

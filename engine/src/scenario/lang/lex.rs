@@ -177,7 +177,14 @@ fn string<'s>(input: &mut Source<'s>, quote: char) -> Found<'s> {
     input.state.strings += 1;
     let pieces = pieces(input, quote, start);
     input.state.strings -= 1;
-    pieces.map(|p| Some(Tok::Str(p)))
+    // A string that is wrong is a string all the same. Brackets that it may have swallowed
+    // are taken for closed, so that the next line is looked at by itself.
+    let pieces = pieces.unwrap_or_else(|complaint| {
+        input.state.complaints.push(complaint);
+        input.state.open.clear();
+        Vec::new()
+    });
+    Ok(Some(Tok::Str(pieces)))
 }
 
 fn pieces<'s>(
@@ -245,14 +252,15 @@ fn brace<'s>(
     if !text.is_empty() {
         pieces.push(Piece::Text(std::mem::take(text)));
     }
+    let known = input.state.complaints.len();
     pieces.push(Piece::Code(tokens(input, true)));
     let _: &str = space0.parse_next(input)?;
     if opt(one_of('}')).parse_next(input)?.is_none() {
+        // What was wrong behind the brace was no code, most likely.
+        input.state.complaints.truncate(known);
+        take_till(0.., '\n').void().parse_next(input)?;
         let words = "This `{` in the string has no closing `}`.";
-        input
-            .state
-            .complaints
-            .push(complain(span, words).help("A brace that is meant as itself is doubled: {{."));
+        return Err(complain(span, words).help("A brace that is meant as itself is doubled: {{."));
     }
     Ok(())
 }

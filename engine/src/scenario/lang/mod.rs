@@ -28,7 +28,7 @@ mod vm;
 pub use bytecode::Program;
 pub use condition::{Given, compile_condition};
 pub use complete::{Completions, Item, ItemKind, complete};
-pub use diag::Diagnostic;
+pub use diag::{Diagnostic, marked};
 pub use highlight::{Class, Span, highlight};
 pub use prelude::PRELUDE;
 pub use vm::{Frame, RuntimeError, Step, Vm};

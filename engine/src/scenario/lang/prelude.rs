@@ -1,5 +1,6 @@
 //! The generators of workloads that come with the language, written in it.
 
+use super::ast::Function;
 use super::codegen::{Unit, written};
 use super::complete::comment_above;
 use super::diag::Lines;
@@ -27,8 +28,10 @@ pub(super) struct Workload {
     pub(super) params: Vec<&'static str>,
 }
 
+/// Those whose names begin with `_` are the others' own affair.
 pub(super) fn workloads() -> impl Iterator<Item = Workload> {
-    UNIT.functions().map(|function| Workload {
+    let told = |f: &&Function<'_>| !f.name.name.starts_with('_');
+    UNIT.functions().filter(told).map(|function| Workload {
         name: function.name.name,
         written: written(function),
         help: comment_above(PRELUDE, function.name.span.start as usize),

@@ -3,6 +3,7 @@
 use super::device::{self, DeviceView};
 use super::events::{EventView, event_view};
 use super::journal::{self, LogView};
+use super::medium::{self, MediumView};
 use super::memory::{self, FileView};
 use crate::event::Event;
 use crate::machine::{Doing, Gauges, Machine, Process};
@@ -41,6 +42,8 @@ pub struct Frame {
     pub journal: Option<LogView>,
     /// The device.
     pub device: DeviceView,
+    /// What is inside it.
+    pub medium: MediumView,
     /// What happened in this step.
     pub events: Vec<EventView>,
     /// Events of the step beyond those.
@@ -93,6 +96,7 @@ pub fn frame(recording: &Recording, instant: &Instant, chosen: Option<InodeNr>) 
         more_files,
         journal: journal::log(machine),
         device: device::device(machine),
+        medium: medium::medium(machine, &instant.events),
         events: told.iter().map(event_view).collect(),
         more_events: (instant.events.len() - told.len()) as u64,
     }

@@ -1,6 +1,11 @@
 //! The room for runs: a workload, the machine that runs it, and the time it takes.
 
 mod device;
+mod device_card;
+mod device_disk;
+mod device_flash;
+mod device_inside;
+mod device_map;
 mod editor;
 mod events;
 mod figures;
@@ -19,7 +24,7 @@ mod workload;
 
 pub use tools::LabTools;
 
-use fslab_engine::view::lab::{Axis, Window};
+use fslab_engine::view::lab::{Axis, MediumView, Window};
 use gloo::timers::callback::Timeout;
 use yew::prelude::*;
 
@@ -102,6 +107,21 @@ fn use_questions(store: &Store) {
     let about = lab.chosen.unwrap_or(lab.event());
     let rests = !lab.playing && lab.frame.is_some();
     let store = store.clone();
+    let flash = lab.shown().contains(&LabView::Medium)
+        && lab
+            .frame
+            .as_ref()
+            .is_some_and(|f| matches!(f.medium, MediumView::Flash(_)));
+    {
+        let store = store.clone();
+        use_effect_with(
+            (lab.run, about, rests && flash, end),
+            move |&(_, about, asks, _)| {
+                let timer = asks.then(|| Timeout::new(REST, move || store.engine.ask_flash(about)));
+                move || drop(timer)
+            },
+        );
+    }
     use_effect_with(
         (lab.run, about, rests, end),
         move |&(_, about, rests, _)| {

@@ -3,6 +3,7 @@
 use yew::prelude::*;
 
 use super::device::DevicePicture;
+use super::device_inside::Inside;
 use super::events::Events;
 use super::figures::Figures;
 use super::journal::RingPicture;
@@ -87,6 +88,7 @@ fn picture(store: &Store, view: LabView) -> Html {
                 LabView::Figures => html! { <Figures /> },
                 LabView::Groups => html! { <Groups /> },
                 LabView::Plug => html! { <PlugPicture /> },
+                LabView::Medium => html! { <Inside /> },
             } }
         </div>
     }

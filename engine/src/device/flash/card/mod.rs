@@ -128,7 +128,18 @@ impl Card {
         self.fat.iter().chain(&self.open)
     }
 
-    fn is_fat(&self, segment: u32) -> bool {
+    /// Segments, as the host sees them, in order.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Erased segments, the next to be used first.
+    pub fn spare(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.spare.iter().copied()
+    }
+
+    /// Whether a segment is of the FAT area.
+    pub fn is_fat(&self, segment: u32) -> bool {
         segment < self.spec.fat_segments
     }
 

@@ -6,10 +6,11 @@ mod hints;
 mod stmt;
 
 use super::ast::{Block, Ident};
-use super::diag::{Complaint, Span, complain};
+use super::diag::{Complaint, Lines, Span, complain};
 use super::lex;
 use super::limits::MAX_NESTING;
 use super::token::{Tok, Token};
+use std::collections::BTreeSet;
 use winnow::Parser;
 use winnow::combinator::{opt, peek};
 use winnow::stream::{Stateful, Stream, TokenSlice};
@@ -28,6 +29,7 @@ pub(super) struct State<'s> {
     end: Token<'s>,
     /// Where the last word that was taken ends.
     last: u32,
+    source: &'s str,
 }
 
 impl<'s> State<'s> {
@@ -46,7 +48,7 @@ pub(super) type Res<T> = Result<T, Complaint>;
 
 /// The statements of a program, and everything that is wrong with their form.
 pub(super) fn parse(source: &str) -> (Block<'_>, Vec<Complaint>) {
-    let (tokens, complaints) = lex::lex(source);
+    let (tokens, mut complaints) = lex::lex(source);
     let end = tokens.last().cloned().unwrap_or(Token {
         tok: Tok::End,
         span: Span::default(),
@@ -54,16 +56,23 @@ pub(super) fn parse(source: &str) -> (Block<'_>, Vec<Complaint>) {
     let mut input = Stateful {
         input: TokenSlice::new(&tokens),
         state: State {
-            complaints,
+            complaints: Vec::new(),
             nesting: 0,
             loops: 0,
             in_function: false,
             end,
             last: 0,
+            source,
         },
     };
     let block = stmt::program(&mut input);
-    (block, input.state.complaints)
+    let lines = Lines::new(source);
+    let line = |c: &Complaint| lines.place(c.start()).0;
+    let spoilt: BTreeSet<u32> = complaints.iter().map(line).collect();
+    // Where a word is wrong, what is missing around it says little.
+    let own = input.state.complaints.into_iter();
+    complaints.extend(own.filter(|c| !spoilt.contains(&line(c))));
+    (block, complaints)
 }
 
 /// The next word, left where it is.
@@ -120,6 +129,16 @@ fn close(input: &mut Input<'_, '_>, opened: Span, sign: &str, or: &[&str]) -> Re
         let words = format!("This `{open}` is never closed.");
         return Err(complain(opened, words).expected([format!("`{sign}`")]));
     }
+    let between = input
+        .state
+        .source
+        .get(opened.end as usize..found.span.start as usize);
+    if between.is_some_and(|text| text.contains('\n')) {
+        let words = format!("This `{open}` is never closed.");
+        return Err(complain(opened, words)
+            .expected([format!("`{sign}`")])
+            .help("If the next line belongs to it, a `,` is missing before."));
+    }
     let expected = or.iter().map(|w| (*w).to_string());
     Err(unexpected(input)
         .expected(expected.chain([format!("`{sign}`")]))
@@ -128,7 +147,12 @@ fn close(input: &mut Input<'_, '_>, opened: Span, sign: &str, or: &[&str]) -> Re
 
 fn unexpected(input: &Input<'_, '_>) -> Complaint {
     let found = next(input);
-    let words = format!("Found {}.", found.tok.words());
+    let Span { start, end } = found.span;
+    let written = input.state.source.get(start as usize..end as usize);
+    let words = match (&found.tok, written) {
+        (Tok::Int(_), Some(number)) => format!("Found the number {number}."),
+        (tok, _) => format!("Found {}.", tok.words()),
+    };
     complain(found.span, words)
 }
 

@@ -101,15 +101,21 @@ fn finish(input: &mut Input<'_, '_>) -> Res<()> {
         Tok::Sign("=") => Err(unexpected(input)
             .expected(["an operator", "the end of the statement"])
             .help("One variable is given a value at a time; `==` compares.")),
-        _ => Err(unexpected(input)
-            .expected(["an operator", "the end of the statement"])
-            .help_if(hints::at(input))),
+        _ => Err(hints::foreign(input).unwrap_or_else(|| {
+            unexpected(input)
+                .expected(["an operator", "the end of the statement"])
+                .help_if(hints::at(input))
+        })),
     }
 }
 
 fn statement<'s>(input: &mut Input<'_, 's>) -> Res<StmtKind<'s>> {
     let first = next(input);
     if let Tok::Keyword(word) = first.tok {
+        if is(&ahead(input, 1).tok, "=") {
+            let words = format!("`{word}` belongs to the language and cannot be a variable.");
+            return Err(complain(first.span, words).help("Take another name."));
+        }
         match word {
             "if" => return conditional(input),
             "while" => return repeated(input),

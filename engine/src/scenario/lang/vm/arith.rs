@@ -1,12 +1,14 @@
 //! Operators.
 
 use super::super::ast::{BinOp, UnOp};
-use super::super::limits::{MAX_LIST, MAX_STRING};
+use super::super::limits::{MAX_LIST, MAX_MEMORY, MAX_STRING};
 use super::super::value::{List, Value};
+use super::memory::{self, PATH_BYTES, PATH_FUEL};
 use super::{Trap, Vm, compare};
 use std::sync::Arc;
 
-pub(super) const OVERFLOW: &str = "The result is too large: numbers have 63 bits and a sign.";
+pub(super) const OVERFLOW: &str =
+    "The result is too large: numbers go up to 9223372036854775807, and down as far.";
 
 /// Two numbers, where nothing can go wrong.
 #[inline(always)]
@@ -51,7 +53,9 @@ pub(super) fn unary(op: UnOp, value: &Value) -> Result<Value, Trap> {
 fn no_number(value: &Value) -> Trap {
     match value {
         Value::Error(e) => {
-            format!("A call failed ({e}), and what it gave is no number. failed(r) tells before.")
+            format!(
+                "A call failed ({e}), and what it gave is no number. Ask failed(…) before, or write must(…) around the call."
+            )
         }
         other => format!("Here a number is needed, not {}.", other.kind()),
     }
@@ -60,10 +64,7 @@ fn no_number(value: &Value) -> Trap {
 /// `variable += number`, where the variable holds something else than a number.
 pub(super) fn add_int(variable: &mut Value, by: i64) -> Result<(), Trap> {
     let Some(n) = int(variable) else {
-        return Err(match variable {
-            Value::Unset => "The variable has no value yet.".into(),
-            other => no_number(other),
-        });
+        return Err(no_number(variable));
     };
     *variable = Value::Int(n.checked_add(by).ok_or(OVERFLOW)?);
     Ok(())
@@ -98,15 +99,19 @@ impl Vm {
         match (left, right) {
             (Value::List(l), Value::List(r)) => self.add_lists(l, &r, fuel),
             (l @ Value::Text(_), r) | (l, r @ Value::Text(_)) => {
-                if let Value::Error(_) | Value::Nothing | Value::List(_) | Value::Data(_) = l {
-                    return Err(format!("A string is not added to {}.", l.kind()));
+                let other = if matches!(l, Value::Text(_)) { &r } else { &l };
+                if int(other).is_none() && !matches!(other, Value::Text(_)) {
+                    return Err(format!(
+                        "A string and {} cannot be added; \"{{x}}\" shows any value in a string.",
+                        other.kind()
+                    ));
                 }
                 self.stack.extend([l, r]);
                 self.join(2, fuel)?;
                 Ok(self.pop())
             }
             (Value::List(_), other) => Err(format!(
-                "A list and {} cannot be added; [x] is a list.",
+                "A list and {} cannot be added; [x] is a list of one item.",
                 other.kind()
             )),
             (l, r) => {
@@ -120,11 +125,18 @@ impl Vm {
         if l.items.len() + r.items.len() > MAX_LIST {
             return Err(format!("A list has at most {MAX_LIST} items."));
         }
-        *fuel = fuel.saturating_sub(r.items.len() as u64);
+        // What both hold is shared, so that only a path through the tree is made anew.
+        let made = r.items.len() as u64;
+        *fuel = fuel.saturating_sub(made.saturating_add(PATH_FUEL));
         let list = Arc::make_mut(&mut l);
         list.nesting = list.nesting.max(r.nesting);
         list.items.append(&r.items);
-        self.charge(Value::List(l))
+        let bytes = made * size_of::<Value>() as u64;
+        self.grow(bytes + PATH_BYTES)?;
+        match l.items.len() as u64 * size_of::<Value>() as u64 > MAX_MEMORY {
+            true => Err(memory::full()),
+            false => Ok(Value::List(l)),
+        }
     }
 
     /// A string of the last values.
@@ -159,7 +171,8 @@ fn numbers(op: BinOp, l: i64, r: i64) -> Result<i64, Trap> {
         Sub => l.checked_sub(r),
         Mul => l.checked_mul(r),
         Div => l.checked_div(r),
-        Rem => l.checked_rem(r),
+        // What is left of the least number by -1 is 0, as of all others.
+        Rem => Some(l.wrapping_rem(r)),
         BitOr => Some(l | r),
         BitAnd => Some(l & r),
         BitXor => Some(l ^ r),

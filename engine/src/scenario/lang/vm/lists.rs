@@ -2,6 +2,7 @@
 
 use super::super::limits::MAX_LIST;
 use super::super::value::{List, Value};
+use super::memory::CHANGE_BYTES;
 use super::{Trap, Vm, arith};
 use std::sync::Arc;
 
@@ -101,7 +102,7 @@ impl Vm {
         let n = position(&index, list.items.len())?;
         list.admit(&value)?;
         list.items.set(n, value);
-        Ok(())
+        self.grow(CHANGE_BYTES)
     }
 
     pub(super) fn push_item(&mut self, at: usize) -> Result<(), Trap> {
@@ -112,7 +113,7 @@ impl Vm {
         }
         list.admit(&value)?;
         list.items.push(value);
-        self.grow(size_of::<Value>() as u64)?;
+        self.grow(CHANGE_BYTES)?;
         self.stack.push(Value::Nothing);
         Ok(())
     }
@@ -176,7 +177,7 @@ impl Vm {
             }
             Some(Value::Error(e)) => Err(format!("A call failed ({e}), and gave no list.")),
             Some(Value::Int(n)) => Err(format!(
-                "`for` goes through a list, not a number: range({n}) is meant?"
+                "`for` goes through a list, not a number: write range({n})."
             )),
             other => {
                 let kind = other.map_or("nothing".into(), Value::kind);

@@ -9,6 +9,16 @@ use super::{Trap, Vm};
 /// After so many bytes made, what is there is counted.
 const MEASURE_AFTER: u64 = 1 << 20;
 
+/// What a list's tree takes anew, at most, where a copy of the list is changed: some
+/// nodes of 64 items, bytes.
+pub(super) const PATH_BYTES: u64 = 8 << 10;
+/// What making them, and counting now and then, is worth in instructions.
+pub(super) const PATH_FUEL: u64 = 32;
+/// What one item that is put into a list counts for: it may be the list's first change
+/// since it was copied. Whether it is depends on who else holds it, copies of the machine
+/// among them, and may not be asked.
+pub(super) const CHANGE_BYTES: u64 = 256;
+
 impl Vm {
     /// Counts a value that was made.
     pub(super) fn charge(&mut self, value: Value) -> Result<Value, Trap> {
@@ -46,7 +56,7 @@ impl Vm {
     }
 }
 
-fn full() -> Trap {
+pub(super) fn full() -> Trap {
     format!(
         "The program's values take more than {} MiB.",
         MAX_MEMORY >> 20

@@ -14,6 +14,7 @@ mod tests;
 
 use super::super::{Answer, Call};
 use super::bytecode::{Op, Program, Slot};
+use super::diag::marked;
 use super::limits::{MAX_CALL_DEPTH, MAX_STACK};
 use super::value::Value;
 use crate::units::SimTime;
@@ -79,6 +80,14 @@ pub struct RuntimeError {
     pub column: u32,
     /// A sentence.
     pub words: String,
+}
+
+impl RuntimeError {
+    /// As a person sees it: the sentence with its place, and the line with the place marked.
+    pub fn shown(&self, source: &str) -> String {
+        let mark = marked(source, self.line, self.column, 1);
+        format!("{self}\n{mark}")
+    }
 }
 
 impl std::fmt::Display for RuntimeError {
@@ -318,6 +327,10 @@ impl Vm {
                     Some(Value::Int(n)) => {
                         *n = attempt!(n.checked_add(by.into()).ok_or(arith::OVERFLOW));
                     }
+                    Some(Value::Unset) => {
+                        let words = self.unset(&program.functions, frame, slot.into());
+                        attempt!(Err::<(), _>(words));
+                    }
                     Some(other) => attempt!(arith::add_int(other, by.into())),
                     None => {}
                 },
@@ -423,8 +436,9 @@ impl Vm {
 
     fn invoke(&mut self, program: &Program, n: u32) -> Result<(), Trap> {
         if self.frames.len() > MAX_CALL_DEPTH {
+            let name = program.functions.get(n as usize).map_or("", |f| &f.name);
             return Err(format!(
-                "More than {MAX_CALL_DEPTH} functions wait for one another."
+                "More than {MAX_CALL_DEPTH} functions wait for one another. Does {name} call itself without an end?"
             ));
         }
         let Some(code) = program.functions.get(n as usize) else {

@@ -31,7 +31,13 @@ impl Args<'_> {
         if let Value::Error(_) = value {
             return Ok(Fd(u32::MAX));
         }
-        let n = arith::int(&value).ok_or_else(|| self.wrong("a descriptor", &value))?;
+        let n = arith::int(&value).ok_or_else(|| {
+            let words = self.wrong("a descriptor", &value);
+            match value {
+                Value::Text(_) => words + " open(path) gives one.",
+                _ => words,
+            }
+        })?;
         Ok(Fd(u32::try_from(n).unwrap_or(u32::MAX)))
     }
 

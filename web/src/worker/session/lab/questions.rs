@@ -3,7 +3,7 @@
 use fslab_engine::event::Event;
 use fslab_engine::machine::Gauges;
 use fslab_engine::recording::Recording;
-use fslab_engine::view::lab::{EventView, event_view};
+use fslab_engine::view::lab::{EventView, event_view, flash_effects};
 
 use super::{Extra, Lab};
 use crate::worker::lab::{Export, LabQuery, LabReply};
@@ -41,6 +41,7 @@ impl Lab {
                 LabReply::Events(events.iter().map(event_view).collect())
             }
             LabQuery::Chain { event } => chain(recording, *event),
+            LabQuery::Flash { event } => LabReply::Flash(flash_effects(recording, *event)),
             LabQuery::Lanes(window) => LabReply::Lanes(run.story.lanes(*window)),
             LabQuery::Samples { most } => {
                 LabReply::Samples(thinned(recording.samples(), *most as usize))
