@@ -46,8 +46,39 @@ fn call(what: &What) -> Option<String> {
         What::Error { words } => format!("The disk is not what it should be: {words}"),
         What::Warning { words } => format!("Odd, without consequence: {words}"),
         What::ReadOnly => "Remounted read-only".into(),
+        What::FlashErased { block } => format!("Block {block} of the flash is erased"),
+        What::FlashBroke { block } => {
+            format!("Block {block} of the flash broke and is used no more")
+        }
+        What::FlashProgrammed {
+            page,
+            logical,
+            from,
+            len,
+        } => programmed(*page, *logical, *from, *len),
         _ => return None,
     })
+}
+
+/// Pages of flash that were written, or moved.
+fn programmed(page: u64, logical: u64, from: Option<u64>, len: u32) -> String {
+    let pages = |first: u64| match len {
+        0 | 1 => format!("page {first}"),
+        n => format!("pages {first}–{}", first.saturating_add(u64::from(n) - 1)),
+    };
+    match from {
+        Some(from) => format!(
+            "Flash: {} moved to {} (logical {})",
+            pages(from),
+            pages(page),
+            pages(logical)
+        ),
+        None => format!(
+            "Flash: {} written (logical {})",
+            pages(page),
+            pages(logical)
+        ),
+    }
 }
 
 fn page(what: &What) -> Option<String> {
