@@ -112,6 +112,9 @@ pub fn lane_of(kind: Kind) -> Lane {
         | Kind::Started
         | Kind::Completed
         | Kind::Destaged
+        | Kind::FlashProgrammed
+        | Kind::FlashErased
+        | Kind::FlashBroke
         | Kind::Read
         | Kind::DataWritten
         | Kind::Discarded
