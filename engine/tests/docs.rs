@@ -4,7 +4,7 @@ use fslab_engine::event::{Kind, What};
 use fslab_engine::machine::End;
 use fslab_engine::recording::Recording;
 use fslab_engine::scenario::Scenario;
-use fslab_engine::scenario::lang::{ItemKind, complete, limits};
+use fslab_engine::scenario::lang::{ItemKind, compile, complete, limits};
 use std::sync::Arc;
 
 const PAGE: &str = include_str!("../docs/scenario.md");
@@ -91,6 +91,66 @@ fn the_page_names_everything() {
             LANGUAGE.contains(&format!("`{written}`")),
             "{written} is not on the page"
         );
+    }
+}
+
+/// The grammar uses no rule that it does not have, has every word of the language, and its
+/// units are units.
+#[test]
+fn the_grammar_is_whole() {
+    let (_, rest) = LANGUAGE.split_once("```ebnf\n").unwrap();
+    let (grammar, _) = rest.split_once("\n```\n").unwrap();
+    let plain = |c: char| c.is_ascii_lowercase();
+    let rules: Vec<&str> = grammar
+        .lines()
+        .filter_map(|l| l.split_once(" = ").or(l.split_once("= ")))
+        .map(|(name, _)| name.trim())
+        .filter(|name| !name.is_empty() && name.chars().all(plain))
+        .collect();
+    assert!(rules.len() > 25, "{rules:?}");
+    // Single characters and their runs, which need no rule.
+    let ends = [
+        "newline",
+        "letter",
+        "digit",
+        "digits",
+        "octal",
+        "hexadecimal",
+        "binary",
+        "hex",
+        "character",
+    ];
+    let (grammar, comments) = (grammar.replace("(* or in '…' *)", ""), "(*");
+    assert!(!grammar.contains(comments));
+    // Every other part stands between quotes.
+    let bare: String = grammar
+        .replace("\"\\\"\"", "")
+        .replace("'\"'", "")
+        .split('"')
+        .step_by(2)
+        .collect::<Vec<_>>()
+        .join(" ");
+    for word in bare.split(|c| !plain(c)).filter(|w| !w.is_empty()) {
+        assert!(
+            rules.contains(&word) || ends.contains(&word),
+            "{word} is no rule"
+        );
+    }
+    for item in complete("", 0)
+        .items
+        .iter()
+        .filter(|i| i.kind == ItemKind::Keyword)
+    {
+        assert!(
+            grammar.contains(&format!("\"{}\"", item.text)),
+            "{} is in no rule",
+            item.text
+        );
+    }
+    let (_, units) = grammar.split_once("unit    = ").unwrap();
+    let (units, _) = units.split_once(" ;").unwrap();
+    for unit in units.split('"').skip(1).step_by(2) {
+        assert!(compile(&format!("x = 1{unit}")).is_ok(), "{unit}");
     }
 }
 

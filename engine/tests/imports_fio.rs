@@ -123,6 +123,26 @@ fn both_jobs_are_imported_as_they_are() {
     }
 }
 
+#[test]
+fn the_command_line_imports_a_job() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fio");
+    let import = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fslab"));
+        command
+            .current_dir(&folder)
+            .args(["import", "fio"])
+            .args(args)
+            .output()
+            .unwrap()
+    };
+    let out = import(&["f2-4k.fio"]);
+    assert!(out.status.success() && out.stderr.is_empty(), "{out:?}");
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(Scenario::parse(&text).unwrap().title.contains("f2-4k.fio"));
+    let missing = import(&["f3.fio"]);
+    assert!(!missing.status.success() && !missing.stderr.is_empty());
+}
+
 /// Large writes: what the extents are makes no difference.
 #[test]
 fn f2_a_megabyte_at_a_time() {

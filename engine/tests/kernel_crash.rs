@@ -2,14 +2,14 @@
 //! (`../shared/experiments`): what can be found in a file afterwards, over all disks that a
 //! crash at any instant of a run can leave.
 
-mod crash_support;
+mod cut_support;
 mod oracle;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod recorder;
 
-use crash_support::Found::{self, Absent, Again, Empty, Garbage, New, Old, Zeros};
-use crash_support::{BLOCK, Judges, NEW, OLD, SECOND, Setting};
-use crash_support::{base, by_fslab, ext3, ext4, open, write};
+use cut_support::Found::{self, Absent, Again, Empty, Garbage, New, Old, Zeros};
+use cut_support::{BLOCK, Judges, NEW, OLD, SECOND, Setting};
+use cut_support::{base, by_fslab, ext3, ext4, open, write};
 use fslab_engine::device::Ram;
 use fslab_engine::kernel::{Caller, DataMode, Mount, MountError, MountOptions, OpenFlags};
 use fslab_engine::units::SimTime;

@@ -3,6 +3,7 @@
 
 mod any_program;
 
+use fslab_engine::scenario::Limits;
 use fslab_engine::scenario::lang::{PRELUDE, Step, Vm, compile};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -440,6 +441,37 @@ proptest! {
             text.replace_range(from..to.max(from), &put);
         }
         any_program::everything(&text, seed);
+    }
+}
+
+/// A list can be grown by `+=` to a considerable length between two calls.
+#[test]
+fn lists_grow_within_the_usual_fuel() {
+    let source = "l = []\nfor i in range(100000) { l += [i] }\nprint(len(l), l[-1])";
+    let mut vm = Vm::new(Arc::new(compile(source).unwrap()), 1);
+    let mut fuel = Limits::default().instructions;
+    assert_eq!(vm.step(&mut fuel), Step::Print("100000 99999".into()));
+}
+
+/// Copies of a list that are each changed are found to be too many in time: what they take
+/// is counted although they share most of it.
+#[test]
+fn changed_copies_of_lists_are_counted() {
+    let changes = [
+        "m = l; m[0] = 1; push(all, m)",
+        "push(all, l + [1])",
+        "all += [l + [2]]",
+    ];
+    for change in changes {
+        let source = format!("l = range(1000)\nall = []\nfor i in range(100000) {{ {change} }}");
+        let mut vm = Vm::new(Arc::new(compile(&source).unwrap()), 1);
+        let mut fuel = 100_000_000;
+        let Step::Failed(e) = vm.step(&mut fuel) else {
+            panic!("{change}")
+        };
+        assert_eq!(e.words, "The program's values take more than 16 MiB.");
+        // A few thousand copies at most, each of some KiB.
+        assert!(100_000_000 - fuel < 500_000, "{change}: {fuel}");
     }
 }
 

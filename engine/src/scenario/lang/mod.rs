@@ -10,6 +10,7 @@ mod ast;
 mod bytecode;
 mod codegen;
 mod complete;
+mod condition;
 mod diag;
 mod highlight;
 mod items;
@@ -26,6 +27,7 @@ mod vm;
 
 pub use bytecode::Program;
 pub use complete::{Completions, Item, ItemKind, complete};
+pub use condition::{Given, compile_condition};
 pub use diag::{Diagnostic, marked};
 pub use highlight::{Class, Span, highlight};
 pub use prelude::PRELUDE;
@@ -50,6 +52,7 @@ pub fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
         lines,
         block,
         prelude: false,
+        given: Vec::new(),
     };
     codegen::compile(&main, &prelude::UNIT).map_err(|c| main.lines.diagnostics(c))
 }

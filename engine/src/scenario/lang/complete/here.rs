@@ -61,11 +61,16 @@ enum Open<'s> {
 
 struct Scan<'s> {
     open: Vec<Open<'s>>,
+    /// How many of them are code in a string.
+    codes: usize,
 }
 
 impl<'s> Scan<'s> {
     fn of(line: &'s str) -> Self {
-        let mut scan = Self { open: Vec::new() };
+        let mut scan = Self {
+            open: Vec::new(),
+            codes: 0,
+        };
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
             let before = line.get(..line.len() - rest.len()).unwrap_or("");
@@ -87,6 +92,7 @@ impl<'s> Scan<'s> {
             '{' | '}' if rest.chars().nth(1) == Some(c) => 2,
             '{' => {
                 self.open.push(Open::Code);
+                self.codes += 1;
                 1
             }
             c if c == quote => {
@@ -106,7 +112,8 @@ impl<'s> Scan<'s> {
                 '(' => last_name(before),
                 _ => "",
             })),
-            '}' if self.open.contains(&Open::Code) => {
+            '}' if self.codes > 0 => {
+                self.codes -= 1;
                 while self.open.pop_if(|open| *open != Open::Code).is_some() {}
                 self.open.pop();
             }

@@ -2,9 +2,13 @@
 //! only half written.
 
 use super::super::lex;
+use super::super::limits::MAX_SOURCE;
 use super::super::token::{Tok, Token};
 use super::{Item, ItemKind, item};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest line of a comment that is shown, bytes.
+const MAX_COMMENT: usize = 300;
 
 /// A function of the program.
 #[derive(Debug)]
@@ -29,8 +33,11 @@ fn is(tok: &Tok<'_>, word: &str) -> bool {
 
 impl<'s> Own<'s> {
     pub(super) fn find(text: &'s str, cursor: usize) -> Self {
-        let (tokens, _) = lex::lex(text);
         let mut own = Self::default();
+        if text.len() > MAX_SOURCE {
+            return own;
+        }
+        let (tokens, _) = lex::lex(text);
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             if is(&token.tok, "fn") {
@@ -157,7 +164,8 @@ pub(in super::super) fn comment_above(text: &str, at: usize) -> String {
     let above = above.rsplit_once('\n').map_or("", |(lines, _)| lines);
     let lines = above.rsplit('\n').map_while(|line| {
         let line = line.trim();
-        line.strip_prefix('#').or_else(|| line.strip_prefix("//"))
+        let comment = line.strip_prefix('#').or_else(|| line.strip_prefix("//"));
+        comment.filter(|words| words.len() <= MAX_COMMENT)
     });
     let mut lines: Vec<&str> = lines.map(str::trim).take(8).collect();
     lines.reverse();
