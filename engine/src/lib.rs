@@ -5,6 +5,7 @@
 //! Nothing here panics on any image.
 #![forbid(unsafe_code)]
 
+pub mod crash;
 pub mod device;
 pub mod disk;
 pub mod event;

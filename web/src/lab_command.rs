@@ -53,6 +53,8 @@ pub enum LabCommand {
     Stop,
     /// Copies a link to here.
     Share,
+    /// Cuts the power here.
+    Pull,
     /// Shows a picture, or takes it away.
     View(LabView),
 }
@@ -62,7 +64,7 @@ const FAR: i64 = 20;
 
 impl LabCommand {
     /// Every command.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::Run,
         Self::Play,
         Self::Back,
@@ -84,6 +86,7 @@ impl LabCommand {
         Self::Full,
         Self::Stop,
         Self::Share,
+        Self::Pull,
         Self::View(LabView::Blocks),
         Self::View(LabView::Files),
         Self::View(LabView::Memory),
@@ -93,6 +96,7 @@ impl LabCommand {
         Self::View(LabView::Events),
         Self::View(LabView::Figures),
         Self::View(LabView::Groups),
+        Self::View(LabView::Plug),
         Self::View(LabView::Medium),
     ];
 
@@ -120,6 +124,7 @@ impl LabCommand {
             Self::Full => "Full stage",
             Self::Stop => "Stop recording",
             Self::Share => "Share link",
+            Self::Pull => "Pull the plug",
             Self::View(view) => view.name(),
         }
     }
@@ -148,6 +153,7 @@ impl LabCommand {
             Self::Full => "Give the first picture the whole stage, or show several again",
             Self::Stop => "Stop recording; what was recorded stays",
             Self::Share => "Copy a link to this scenario at this event",
+            Self::Pull => "Cut the power here, and look at every disk that this could leave",
             Self::View(view) => view.help(),
         }
     }
@@ -176,6 +182,7 @@ impl LabCommand {
             Self::Full => ("KeyZ", "Z"),
             Self::Stop => ("KeyX", "X"),
             Self::Share => ("KeyL", "L"),
+            Self::Pull => ("KeyP", "P"),
             Self::View(view) => view.key(),
         }
     }
@@ -236,6 +243,10 @@ impl LabCommand {
             })),
             Self::Stop => engine.stop_recording(),
             Self::Share => share(store),
+            Self::Pull => {
+                stop(store);
+                engine.pull_and_show(event);
+            }
             Self::View(view) => act(LabAction::View(view)),
         }
     }
@@ -312,6 +323,7 @@ impl LabView {
             Self::Events => "Events",
             Self::Figures => "Figures",
             Self::Groups => "Groups",
+            Self::Plug => "Power cut",
             Self::Medium => "Inside the device",
         }
     }
@@ -328,6 +340,7 @@ impl LabView {
             Self::Events => "Every event as a line",
             Self::Figures => "Counters over time",
             Self::Groups => "A row for each block group",
+            Self::Plug => "The disks that a power cut could leave",
             Self::Medium => "Platters and arm, or flash page by page, or a card’s segments",
         }
     }
@@ -343,6 +356,7 @@ impl LabView {
             Self::Events => ("Digit7", "7"),
             Self::Figures => ("Digit8", "8"),
             Self::Groups => ("Digit9", "9"),
+            Self::Plug => ("KeyC", "C"),
             Self::Medium => ("Digit0", "0"),
         }
     }

@@ -38,6 +38,8 @@ pub struct LabPlace {
     pub source: LabSource,
     /// The event; the start where `None`.
     pub event: Option<u64>,
+    /// The plug is pulled there; the state that is told.
+    pub plug: Option<Option<u32>>,
 }
 
 /// Where a scenario comes from.
@@ -74,6 +76,11 @@ impl LabPlace {
         if let Some(event) = self.event {
             pairs.push(format!("at={event}"));
         }
+        match self.plug {
+            Some(Some(state)) => pairs.push(format!("plug={state}")),
+            Some(None) => pairs.push("plug=pulled".into()),
+            None => {}
+        }
     }
 
     /// Where the state is.
@@ -88,8 +95,14 @@ impl LabPlace {
             None => LabSource::Text(Rc::clone(text)),
         };
         let first = root.map_or(0, |run| run.first);
-        let event = Some(event).filter(|e| *e > first && !lab.playing);
-        Self { source, event }
+        let pulled = lab.plug.field.as_ref().filter(|f| f.event == event);
+        let plug = pulled.map(|_| lab.plug.chosen);
+        let event = Some(event).filter(|e| plug.is_some() || *e > first && !lab.playing);
+        Self {
+            source,
+            event,
+            plug,
+        }
     }
 }
 
@@ -148,8 +161,10 @@ impl Address {
                 Ok(link) => LabSource::Text(link.text.into()),
                 Err(why) => LabSource::Damaged(why.to_string().into()),
             };
-            let event = None;
-            address.lab = Some(LabPlace { source, event });
+            address.lab = Some(LabPlace {
+                source,
+                ..LabPlace::default()
+            });
         }
         for pair in fragment.split('&') {
             if let Some((key, value)) = pair.split_once('=') {
@@ -163,6 +178,7 @@ impl Address {
         match (key, &mut self.lab) {
             ("l", Some(lab)) => return lab.source = LabSource::Lesson(value.into()),
             ("at", Some(lab)) => return lab.event = value.parse().ok(),
+            ("plug", Some(lab)) => return lab.plug = Some(value.parse().ok()),
             _ => {}
         }
         match key {
@@ -361,6 +377,7 @@ mod tests {
             lab: Some(LabPlace {
                 source: LabSource::Text(text.into()),
                 event: Some(214),
+                plug: Some(Some(3)),
             }),
             selection: Selection::inode(12),
             ..Address::default()

@@ -64,11 +64,11 @@ impl Op {
 
 impl Request {
     /// Refuses a range that does not lie on a device of `len` bytes.
-    fn check(&self, len: u64) -> Result<(), DeviceError> {
+    pub(crate) fn check(&self, len: u64) -> Result<(), DeviceError> {
         crate::disk::check_range(self.offset, self.len, len).map_err(|_| self.past_end(len))
     }
 
-    fn past_end(&self, len: u64) -> DeviceError {
+    pub(crate) fn past_end(&self, len: u64) -> DeviceError {
         DeviceError::PastEnd {
             offset: self.offset,
             wanted: self.len,
@@ -97,7 +97,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    fn count(&mut self, kind: Io, bytes: u64) {
+    pub(crate) fn count(&mut self, kind: Io, bytes: u64) {
         match kind {
             Io::Read => {
                 self.reads += 1;

@@ -34,14 +34,14 @@ pub(super) fn recover(
     options: &MountOptions,
 ) -> Result<Option<Recovered>> {
     let view = dev.clone();
-    let fs = Fs::open(&*view)?;
+    let fs = Fs::open_to_mount(&*view)?;
     let log = match (Log::home(&fs), &*log_dev) {
         (JournalHome::None, _) => return Ok(None),
         (JournalHome::Device(_), None) => return Err(MountError::ExternalJournal),
         (JournalHome::Device(_), Some(device)) => external(&fs, &**device)?,
         (JournalHome::Inode(_), _) => {
             *log_dev = None;
-            Log::open(&fs)?
+            Log::open_to_replay(&fs)?
         }
     };
     let log_view = log_dev.clone().unwrap_or_else(|| view.clone());

@@ -26,7 +26,7 @@ fn seconds(secs: i64) -> Timestamp {
 
 /// Runs a call at once, all of its logic. `fsync` and its like go another way where they
 /// have something to wait for on the way.
-pub(super) fn run(m: &mut Mount, who: &Caller, call: &Call) -> Answer {
+pub(crate) fn run(m: &mut Mount, who: &Caller, call: &Call) -> Answer {
     match call {
         Call::Open { path, flags, mode } => m.open(who, path, *flags, *mode).map(|fd| number(fd.0)),
         Call::Mkdir { path, mode } => m.mkdir(who, path, *mode).map(zero),

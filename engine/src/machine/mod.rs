@@ -12,6 +12,7 @@ mod process;
 mod step;
 mod threads;
 
+pub(crate) use calls::run as run_call;
 pub use gauges::Gauges;
 pub use hardware::HardwareError;
 pub use process::{Doing, Process};
@@ -114,7 +115,9 @@ impl Machine {
     pub fn with_disk(scenario: Arc<Scenario>, disk: CowDisk) -> Result<Self, MachineError> {
         let mechanism = hardware::mechanism(&scenario.device)?;
         let cache = scenario.device.cache.as_ref().map(|c| c.size);
-        let drive = Drive::new(disk, mechanism, cache).starting_at(scenario.device.start);
+        let drive = Drive::new(disk, mechanism, cache)
+            .starting_at(scenario.device.start)
+            .lying(scenario.rules.lies);
         let mount = Mount::mount_watched(Box::new(drive), scenario.mount.clone())?;
         let processes = scenario
             .processes

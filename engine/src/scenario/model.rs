@@ -1,6 +1,7 @@
 //! What a scenario says, as data.
 
 use super::lang::Program;
+use crate::crash::Rules;
 use crate::device::HddSpec;
 use crate::device::flash::{BlockMappedSpec, CardSpec, SsdSpec};
 use crate::device::hdd::{DiskSpec, Order};
@@ -30,7 +31,11 @@ pub struct Scenario {
     pub processes: Vec<ProcessSpec>,
     /// How long it runs, and what ends it.
     pub run: RunSpec,
-    /// What has to hold after a crash: for the crash room, kept as it was written.
+    /// What the device promises of writes that no flush has made safe.
+    pub rules: Rules,
+    /// Classes of what a power cut leaves: a disk is of the first whose condition is true.
+    pub outcomes: Vec<Expectation>,
+    /// What has to hold after a power cut.
     pub expectations: Vec<Expectation>,
     /// What the page is to show: the page's affair, kept as it was written.
     pub show: Vec<String>,
@@ -131,8 +136,8 @@ pub struct Limits {
     pub time: SimTime,
 }
 
-/// What has to hold.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What is asked of a disk after a power cut.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
     /// What it is called.
     pub name: String,
@@ -140,6 +145,8 @@ pub struct Expectation {
     pub condition: String,
     /// Line (from 1) in the scenario's text.
     pub line: u32,
+    /// The condition, compiled.
+    pub program: Arc<Program>,
 }
 
 const SECOND: u64 = 1_000_000_000;

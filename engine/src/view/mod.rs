@@ -2,6 +2,7 @@
 //! line prints. Reads and never changes.
 
 mod block;
+pub mod crash;
 mod dir;
 pub mod fields;
 mod groups;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::{Action, Data, Engine, LabAction, Selection, State, View};
+use super::{Action, Data, Engine, LabAction, PlugAction, Selection, State, View};
 use crate::worker::protocol::{Query, Reply};
 
 /// The state and the engine, as a context.
@@ -34,6 +34,11 @@ impl Store {
     /// Changes what the Lab shows.
     pub fn lab(&self, action: LabAction) {
         self.act(Action::Lab(action));
+    }
+
+    /// Something happens to the pulled plug.
+    pub fn plug(&self, action: PlugAction) {
+        self.lab(LabAction::Plug(action));
     }
 
     /// Chooses something.

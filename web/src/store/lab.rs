@@ -6,6 +6,7 @@ use std::rc::Rc;
 use fslab_engine::machine::Gauges;
 use fslab_engine::view::lab::{Axis, EventView, FlashEffects, Frame, Lanes};
 
+use super::plug::{Plug, PlugAction};
 use crate::lessons::LESSONS;
 use crate::worker::lab::{Ending, LabAnswer, Mistake};
 
@@ -30,13 +31,15 @@ pub enum LabView {
     Figures,
     /// The groups.
     Groups,
+    /// The disks that a power cut here could leave.
+    Plug,
     /// What is inside the device.
     Medium,
 }
 
 impl LabView {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Blocks,
         Self::Files,
         Self::Memory,
@@ -46,6 +49,7 @@ impl LabView {
         Self::Events,
         Self::Figures,
         Self::Groups,
+        Self::Plug,
         Self::Medium,
     ];
 
@@ -64,6 +68,7 @@ impl LabView {
             Self::Events => "events",
             Self::Figures => "figures",
             Self::Groups => "groups",
+            Self::Plug => "plug",
             Self::Medium => "medium",
         }
     }
@@ -173,6 +178,8 @@ pub struct LabState {
     pub pane: LabPane,
     /// The menu of what can be saved is open.
     pub menu: bool,
+    /// The pulled plug.
+    pub plug: Plug,
 }
 
 /// Something that changes what the Lab shows.
@@ -216,12 +223,16 @@ pub enum LabAction {
     Bookmark(u64),
     /// Shows a picture, or takes it away.
     View(LabView),
+    /// Shows a picture that may be shown already.
+    Show(LabView),
     /// Gives a picture the whole stage, or takes it away.
     Full(Option<LabView>),
     /// The narrow screen's.
     Pane(LabPane),
     /// Opens or closes the menu of what can be saved.
     Menu(bool),
+    /// Something happens to the pulled plug.
+    Plug(PlugAction),
 }
 
 /// Speeds, steps (or milliseconds of simulated time) a second.
@@ -306,9 +317,15 @@ impl LabState {
                 }
             }
             LabAction::View(view) => self.toggle(view),
+            LabAction::Show(view) => {
+                if !self.shown().contains(&view) {
+                    self.toggle(view);
+                }
+            }
             LabAction::Full(view) => self.full = view,
             LabAction::Pane(pane) => self.pane = pane,
             LabAction::Menu(on) => self.menu = on,
+            LabAction::Plug(action) => self.plug.change(action),
         }
     }
 
@@ -369,6 +386,7 @@ impl LabState {
         self.log = Rc::default();
         self.note = None;
         self.bookmarks = Rc::default();
+        self.plug = Plug::default();
     }
 
     fn keep(&mut self, from: u64, events: Rc<Vec<EventView>>) {
@@ -470,6 +488,12 @@ impl LabState {
                         self.note = Some(words.into());
                         self.playing = false;
                     }
+                }
+            }
+            LabAnswer::Field { run, field, more } => {
+                if *run == self.run {
+                    let field = Rc::new((**field).clone());
+                    self.plug.change(PlugAction::Field(field, *more));
                 }
             }
             LabAnswer::Reply { .. } => {}

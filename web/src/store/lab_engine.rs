@@ -7,7 +7,8 @@ use fslab_engine::view::lab::Window;
 use js_sys::Array;
 
 use super::engine::Engine;
-use super::lab::{Chain, LabAction, LabState, lesson_text};
+use super::lab::{Chain, LabAction, LabState, LabView, lesson_text};
+use super::plug::PlugAction;
 use super::save::download_bytes;
 use super::{Action, State};
 use crate::owner_map::OwnerMap;
@@ -33,6 +34,10 @@ pub(super) struct LabHand {
     next: RefCell<Option<(Seek, bool)>>,
     /// Where a run is to be opened: as soon as it has got there.
     wanted: Cell<Option<u64>>,
+    /// The plug is to be pulled there.
+    wanted_pull: Cell<bool>,
+    /// The state that is to be told then.
+    wanted_state: Cell<Option<u32>>,
     /// The disk that has come ahead of its instant.
     arriving: RefCell<Arriving>,
     asked: RefCell<Vec<(u32, Asked)>>,
@@ -54,6 +59,7 @@ enum Asked {
     Chain,
     Flash,
     Log(u64),
+    State,
     File(Export),
 }
 
@@ -96,12 +102,18 @@ impl Engine {
         };
         self.act(LabAction::Lesson(lesson, Rc::clone(&text)));
         self.run_text(text, place.event);
+        if let Some(state) = place.plug {
+            self.lab().wanted_pull.set(true);
+            self.lab().wanted_state.set(state);
+        }
     }
 
     /// Records a run of a text, and shows it at an event, or at its start.
     pub fn run_text(&self, text: Rc<str>, event: Option<u64>) {
         let nr = self.begin_run(&text, None);
         self.lab().wanted.set(event);
+        self.lab().wanted_pull.set(false);
+        self.lab().wanted_state.set(None);
         self.say_lab(LabRequest::Run {
             run: nr,
             text: text.to_string(),
@@ -222,6 +234,55 @@ impl Engine {
         self.ask_lab(Asked::Log(from), LabQuery::Events { from, count });
     }
 
+    /// Pulls the plug after an event.
+    pub fn pull(&self, event: u64) {
+        let run = self.lab().run.get();
+        self.say_lab(LabRequest::Pull { run, event });
+    }
+
+    /// Looks at no more disks.
+    pub fn enough(&self) {
+        let run = self.lab().run.get();
+        self.say_lab(LabRequest::Enough { run });
+    }
+
+    /// Asks for a state to be told.
+    pub fn ask_state(&self, state: u32) {
+        self.ask_lab(Asked::State, LabQuery::CrashState { state });
+    }
+
+    /// The state that a link leads to has been found: it is told.
+    fn tell_wanted(&self, states: u64) {
+        let wanted = self.lab().wanted_state.get();
+        if let Some(state) = wanted.filter(|s| u64::from(*s) < states) {
+            self.lab().wanted_state.set(None);
+            self.act(LabAction::Plug(PlugAction::Choose(Some(state))));
+            self.ask_state(state);
+        }
+    }
+
+    /// Shows the disk of a state in the pictures.
+    pub fn open_state(&self, state: u32, recovered: bool) {
+        let lab = self.lab();
+        if lab.going.get().is_some() {
+            return;
+        }
+        let image = self.next_image();
+        lab.going.set(Some(image));
+        self.act(LabAction::Plug(PlugAction::Open(Some((state, recovered)))));
+        self.say_lab(LabRequest::OpenState {
+            run: lab.run.get(),
+            state,
+            recovered,
+            image,
+        });
+    }
+
+    /// Shows the disk of an instant, whatever is shown now.
+    pub fn show_again(&self, event: u64) {
+        self.show_anew(event);
+    }
+
     /// Saves something of the run.
     pub fn export(&self, what: Export) {
         self.ask_lab(Asked::File(what), LabQuery::Export(what));
@@ -291,6 +352,11 @@ impl Engine {
                     self.show_anew(first);
                 }
             }
+            LabAnswer::Field { ref field, .. } => {
+                let states = field.states.len() as u64;
+                self.act(LabAction::Told(Rc::new(answer)));
+                self.tell_wanted(states);
+            }
             LabAnswer::Refused { run, .. } => {
                 self.act(LabAction::Told(Rc::new(answer)));
                 self.refused(run);
@@ -317,7 +383,16 @@ impl Engine {
         if let Some(wanted) = lab.wanted.get().filter(|w| *w < events || complete) {
             lab.wanted.set(None);
             self.show_anew(wanted);
+            if lab.wanted_pull.take() {
+                self.pull_and_show(wanted);
+            }
         }
+    }
+
+    /// Pulls the plug, and shows what comes of it.
+    pub fn pull_and_show(&self, event: u64) {
+        self.act(LabAction::Show(LabView::Plug));
+        self.pull(event);
     }
 
     fn shown(&self, answer: LabAnswer) {
@@ -378,6 +453,9 @@ impl Engine {
                 });
                 self.act(LabAction::Chain(chain));
             }
+            (Asked::State, LabReply::CrashState(words)) => {
+                self.act(LabAction::Plug(PlugAction::Words(Rc::new(*words))));
+            }
             (Asked::Flash, LabReply::Flash(found)) => self.act(LabAction::Flash(Rc::new(found))),
             (Asked::File(what), LabReply::File) => save(what, extras),
             _ => {}
@@ -391,6 +469,7 @@ fn save(what: Export, extras: &Array) {
         Export::EventsJson => "events.jsonl",
         Export::Counters => "counters.csv",
         Export::Disk => "disk.img",
+        Export::State(nr) => return download_bytes(&extras.get(0), &format!("state-{nr}.img")),
     };
     download_bytes(&extras.get(0), name);
 }

@@ -4,6 +4,7 @@
 //! run at an instant is opened like any image, under a number that the page sends along.
 
 use fslab_engine::machine::{End, Gauges};
+use fslab_engine::view::crash::{FieldView, StateWords};
 use fslab_engine::view::lab::{EventView, FlashEffects, Frame, Lanes, Window};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,31 @@ pub enum LabRequest {
         anew: bool,
         /// A file to tell of whatever is in memory of it.
         chosen: Option<u32>,
+    },
+    /// Pulls the plug after an event: answers with [`LabAnswer::Field`] again and again as
+    /// more of the disks that this could leave are looked at.
+    Pull {
+        /// The run's number.
+        run: u32,
+        /// The event.
+        event: u64,
+    },
+    /// Looks at no more disks of that instant; what was found stays.
+    Enough {
+        /// The run's number.
+        run: u32,
+    },
+    /// Opens the disk of a state that pulling the plug could leave, as `image`. Answers with
+    /// [`LabAnswer::Shown`] of the instant before.
+    OpenState {
+        /// The run's number.
+        run: u32,
+        /// The state.
+        state: u32,
+        /// As recovery leaves it; else as the power cut does.
+        recovered: bool,
+        /// The number for the disk.
+        image: u32,
     },
     /// Asks something; the answer carries `ask`.
     Ask {
@@ -117,6 +143,11 @@ pub enum LabQuery {
         /// How many.
         most: u32,
     },
+    /// A state of the field, told.
+    CrashState {
+        /// Its number.
+        state: u32,
+    },
     /// A file to be saved; its bytes are the answer's first extra.
     Export(Export),
 }
@@ -132,6 +163,8 @@ pub enum Export {
     Counters,
     /// The disk at the instant that is shown.
     Disk,
+    /// The disk of a state of the field, before its recovery.
+    State(u32),
 }
 
 /// What the page is told of a run.
@@ -185,6 +218,15 @@ pub enum LabAnswer {
         /// Why nothing could be sought, in a sentence.
         problem: Option<String>,
     },
+    /// The disks that pulling the plug could leave, as far as they were looked at.
+    Field {
+        /// The run's number.
+        run: u32,
+        /// The field.
+        field: Box<FieldView>,
+        /// There is more to come.
+        more: bool,
+    },
     /// The answer to a question.
     Reply {
         /// The run's number.
@@ -227,6 +269,8 @@ pub enum LabReply {
     Lanes(Lanes),
     /// Figures.
     Samples(Vec<Gauges>),
+    /// A state of the field.
+    CrashState(Box<StateWords>),
     /// Bytes come along.
     File,
 }

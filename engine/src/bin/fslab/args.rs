@@ -76,6 +76,8 @@ pub enum Command {
     Device(crate::device::DeviceArgs),
     /// Run a scenario and tell what came of it
     Run(crate::run::RunArgs),
+    /// Pull the plug of a run and tell what every disk that this could leave becomes
+    Crash(crate::crash::CrashArgs),
     /// Turn a scenario into a share link, or a link back into its scenario
     Link(crate::link::LinkArgs),
     /// Turn a recording of a real program into a scenario

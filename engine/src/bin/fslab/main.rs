@@ -10,6 +10,7 @@ mod args;
 mod blocks;
 mod cat;
 mod change;
+mod crash;
 mod device;
 mod extents;
 mod groups;
@@ -71,6 +72,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Setfattr(a) => change::setfattr(a),
         Command::Device(a) => device::run(a),
         Command::Run(a) => run::run(a),
+        Command::Crash(a) => crash::run(a),
         Command::Link(a) => link::run(a),
         Command::Import(a) => import::run(a),
     }

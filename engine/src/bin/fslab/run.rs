@@ -254,7 +254,7 @@ fn note(event: &Event, told: &mut Told) {
 }
 
 /// Writes what is on a disk to a sparse file.
-fn save(disk: &CowDisk, path: &Path) -> std::io::Result<()> {
+pub fn save(disk: &CowDisk, path: &Path) -> std::io::Result<()> {
     let file = std::fs::File::create(path)?;
     file.set_len(ReadAt::len(disk))?;
     let mut piece = vec![0; 1 << 20];

@@ -98,6 +98,8 @@ pub struct Drive {
     /// Writes that a power cut may take, by request.
     unstable: imbl::OrdMap<u64, Unstable>,
     epoch: u64,
+    /// Writes that came to be safe.
+    settled: u64,
     mechanism: Mechanism,
     /// Where on the medium the drive's first byte is.
     start: u64,
@@ -105,6 +107,8 @@ pub struct Drive {
     failed: Option<FlashError>,
     /// Bytes of the write cache; `None`: there is none.
     cache: Option<u64>,
+    /// A flush is said to be done at once, and makes nothing safe; nor does FUA.
+    lies: bool,
     /// Pieces in the cache that the medium has not, by number.
     dirty: imbl::OrdSet<u64>,
     queue: VecDeque<Waiting>,
@@ -131,10 +135,12 @@ impl Drive {
             contents,
             unstable: imbl::OrdMap::new(),
             epoch: 0,
+            settled: 0,
             mechanism,
             start: 0,
             failed: None,
             cache: cache.filter(|&c| c >= PIECE),
+            lies: false,
             dirty: imbl::OrdSet::new(),
             queue: VecDeque::new(),
             work: None,
@@ -156,6 +162,13 @@ impl Drive {
         self
     }
 
+    /// The same with a write cache that flushes and FUA do nothing to.
+    #[must_use]
+    pub fn lying(mut self, lies: bool) -> Self {
+        self.lies = lies && self.cache.is_some();
+        self
+    }
+
     /// Where on the medium the drive's first byte is.
     pub fn start(&self) -> u64 {
         self.start
@@ -174,6 +187,27 @@ impl Drive {
     /// Writes, oldest first, that may or may not survive a power cut now.
     pub fn unstable(&self) -> impl ExactSizeIterator<Item = &Unstable> {
         self.unstable.values()
+    }
+
+    /// Writes that came to be safe so far.
+    pub fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Writes, oldest first, of which any may be on the medium now, and none has to be.
+    /// What waits behind a flush or a write with FUA that is not done is not among them: it
+    /// has not begun, and whoever asked for that would not have gone on before it was done.
+    pub fn exposed(&self) -> impl Iterator<Item = &Unstable> {
+        let waits_for = |r: &&Waiting| matches!(r.kind, Io::Flush | Io::WriteFua);
+        let at_work = match &self.work {
+            Some((Work::Request(r), _)) => Some(r),
+            _ => None,
+        };
+        let all = at_work.into_iter().chain(&self.queue).filter(waits_for);
+        let first = all.map(|r| r.request).min().unwrap_or(u64::MAX);
+        self.unstable
+            .values()
+            .filter(move |w| w.request <= first || !self.open.contains(&w.request))
     }
 
     /// Requests in the queue, the one at work among them.
@@ -299,12 +333,15 @@ impl Drive {
     /// The piece of the cache that has to go to the medium before a request can be done.
     fn must_destage(&self, next: &Waiting) -> Option<u64> {
         let cache = self.cache?;
-        if self.mechanism.is_protected() && next.kind == Io::Flush {
+        if (self.mechanism.is_protected() || self.lies) && next.kind == Io::Flush {
             return None;
         }
         match next.kind {
             Io::Flush => self.next_dirty(),
-            Io::Write | Io::Discard if self.cached_bytes().saturating_add(next.len) > cache => {
+            Io::Write | Io::WriteFua | Io::Discard
+                if self.is_cached(next.kind)
+                    && self.cached_bytes().saturating_add(next.len) > cache =>
+            {
                 self.next_dirty()
             }
             _ => None,
@@ -390,7 +427,6 @@ impl Drive {
 
     /// How long a request takes, ns, from now on.
     fn service(&mut self, r: &Waiting, told: &mut Vec<Happening>) -> u64 {
-        let cached = self.cache.is_some();
         let whole = [(r.offset, r.len)];
         let causes = Causes::one(r.cause);
         match r.kind {
@@ -399,13 +435,20 @@ impl Drive {
                 self.forget(r);
                 self.touch(Touch::Discard, &whole, &causes, told)
             }
-            Io::Write if cached && r.len <= self.cache.unwrap_or(0) => {
+            Io::Write | Io::WriteFua
+                if self.is_cached(r.kind) && r.len <= self.cache.unwrap_or(0) =>
+            {
                 self.mechanism.by_cache(r.len)
             }
             Io::Read if self.all_dirty(r.offset, r.len) => self.mechanism.by_cache(r.len),
             Io::Read => self.touch(Touch::Read, &whole, &causes, told),
             Io::Write | Io::WriteFua => self.touch(Touch::Write, &whole, &causes, told),
         }
+    }
+
+    /// Whether what a write brings waits in the cache.
+    fn is_cached(&self, kind: Io) -> bool {
+        self.cache.is_some() && (kind != Io::WriteFua || self.lies)
     }
 
     /// What is given up as a whole need not be written to flash any more.
@@ -429,7 +472,8 @@ impl Drive {
         self.open.remove(&r.request);
         match r.kind {
             Io::Read => {}
-            Io::Write | Io::Discard if self.cache.is_some() => {
+            Io::Flush if self.lies => {}
+            Io::Write | Io::Discard | Io::WriteFua if self.is_cached(r.kind) => {
                 let (first, end) = (r.offset / PIECE, (r.offset + r.len).div_ceil(PIECE));
                 let whole = r.len > self.cache.unwrap_or(0) || r.kind == Io::Discard;
                 for piece in (first..end).filter(|_| !whole) {
@@ -467,7 +511,26 @@ impl Drive {
         }
         for w in settled.iter().rev() {
             self.unstable.remove(&w.request);
+            self.settled += 1;
             apply(&mut self.stable, w);
+        }
+    }
+
+    /// No flush will ever make anything safe: what the cache has written to the medium is.
+    fn settle_clean(&mut self) {
+        let is_clean = |w: &Unstable| {
+            let (from, to) = w.range();
+            let mut dirty = self.dirty.range(from / PIECE..to.div_ceil(PIECE));
+            !self.open.contains(&w.request) && dirty.next().is_none()
+        };
+        let done: Vec<u64> = self
+            .unstable
+            .values()
+            .filter(|w| is_clean(w))
+            .map(|w| w.request)
+            .collect();
+        for request in done {
+            self.settle_one(request);
         }
     }
 
@@ -481,6 +544,7 @@ impl Drive {
             .filter(|r| *r < request)
         {
             if let Some(w) = self.unstable.remove(&first) {
+                self.settled += 1;
                 apply(&mut self.stable, &w);
             }
         }
@@ -620,6 +684,9 @@ impl Device for Drive {
                     what: DeviceEvent::Destaged(offset, len),
                     cause,
                 }));
+                if self.lies {
+                    self.settle_clean();
+                }
             }
             None => {}
         }

@@ -51,6 +51,16 @@ impl Journal {
     /// Opens the journal inside a filesystem; its medium is the filesystem's. Where the
     /// journal's inode is damaged, it is opened by the superblock's copy of its map.
     pub fn open<R: ReadAt>(fs: &Fs<R>) -> Result<Self, Error> {
+        Self::open_reading(fs, true)
+    }
+
+    /// The same, reading no more than a replay does: of a transaction without a commit block
+    /// it does not say whether its copies are as they were written.
+    pub fn open_to_replay<R: ReadAt>(fs: &Fs<R>) -> Result<Self, Error> {
+        Self::open_reading(fs, false)
+    }
+
+    fn open_reading<R: ReadAt>(fs: &Fs<R>, all: bool) -> Result<Self, Error> {
         let ino = match Self::home(fs) {
             JournalHome::Inode(ino) => ino,
             JournalHome::None => {
@@ -64,7 +74,7 @@ impl Journal {
             }
         };
         let damage = match by_inode(fs, ino) {
-            Ok(found) => return Ok(Self::with(fs.medium(), found, wanted(fs))),
+            Ok(found) => return Ok(Self::with(fs.medium(), found, wanted(fs), all)),
             Err(e) => e,
         };
         let Some(backup) = backup_inode(fs, ino) else {
@@ -75,7 +85,7 @@ impl Journal {
                 found
                     .problems
                     .insert(0, damage.into_problem(Place::Inode(ino)));
-                Ok(Self::with(fs.medium(), found, wanted(fs)))
+                Ok(Self::with(fs.medium(), found, wanted(fs), all))
             }
             Err(_) => Err(damage),
         }
@@ -99,11 +109,11 @@ impl Journal {
             }
             check_owner(&mut found, fs);
         }
-        Ok(Self::with(device, found, fs.and_then(wanted)))
+        Ok(Self::with(device, found, fs.and_then(wanted), true))
     }
 
     /// Reads the log of a journal that was found.
-    fn with<R: ReadAt + ?Sized>(medium: &R, found: Found, wanted: Option<bool>) -> Self {
+    fn with<R: ReadAt + ?Sized>(medium: &R, found: Found, wanted: Option<bool>, all: bool) -> Self {
         let Found {
             sb,
             bounds,
@@ -120,7 +130,7 @@ impl Journal {
             rest,
         } = match sb.s_start() {
             0 => clean(&sb, log.first),
-            start => scan(&log, medium, start, sb.s_sequence()),
+            start => scan(&log, medium, (start, sb.s_sequence()), all),
         };
         let (outcome, replayed) =
             replay::replay(&log, &end, &mut transactions, refusals.into_iter().next());

@@ -75,11 +75,19 @@ pub struct Scanned {
     pub rest: u32,
 }
 
-/// Scans from block `start` on, where transaction `sequence` should begin.
-pub fn scan<R: ReadAt + ?Sized>(log: &Log, medium: &R, start: u32, sequence: u32) -> Scanned {
+/// Scans from block `start` on, where transaction `sequence` should begin. `all`: copies of
+/// a transaction without a commit block are read and verified as well, which no replay does.
+pub fn scan<R: ReadAt + ?Sized>(
+    log: &Log,
+    medium: &R,
+    (start, sequence): (u32, u32),
+    all: bool,
+) -> Scanned {
     let mut scan = Scan {
         log,
         medium,
+        all,
+        unread: Vec::new(),
         at: start,
         next: sequence,
         left: log.ring_len(),
@@ -103,6 +111,10 @@ pub fn scan<R: ReadAt + ?Sized>(log: &Log, medium: &R, start: u32, sequence: u32
 struct Scan<'a, R: ?Sized> {
     log: &'a Log,
     medium: &'a R,
+    /// Everything is read, needed or not.
+    all: bool,
+    /// Copies of the open transaction that are not verified yet: place among its blocks.
+    unread: Vec<(usize, block::Tag)>,
     at: u32,
     next: u32,
     /// Blocks of the ring not passed yet.
@@ -167,17 +179,35 @@ impl<R: ReadAt + ?Sized> Scan<'_, R> {
             if self.left == 0 {
                 return Err(ScanStop::Endless);
             }
-            let copy = read_copy(
-                self.log,
-                self.medium,
-                self.at,
-                self.next,
-                &tag,
-                &mut self.sum,
-            );
+            let copy = if self.log.format.checksum == block::JournalChecksum::V1 {
+                // They are a part of the transaction's sum.
+                let (log, medium) = (self.log, self.medium);
+                read_copy(log, medium, self.at, self.next, &tag, &mut self.sum)
+            } else {
+                let place = self.open.as_ref().map_or(0, |t| t.blocks.len());
+                self.unread.push((place, tag));
+                announced(self.log, self.medium, self.at, &tag)
+            };
             self.take(LogBlockKind::Copy(copy));
         }
         Ok(())
+    }
+
+    /// Verifies the copies of the open transaction: with its commit block there, they count.
+    fn verify(&mut self) {
+        let unread = std::mem::take(&mut self.unread);
+        let (log, medium, sequence) = (self.log, self.medium, self.next);
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        for (place, tag) in unread {
+            if let Some(block) = open.blocks.get_mut(place)
+                && let LogBlockKind::Copy(copy) = &mut block.kind
+            {
+                let mut sum = TransactionSum::default();
+                *copy = read_copy(log, medium, block.block, sequence, &tag, &mut sum);
+            }
+        }
     }
 
     fn revoke(&mut self, bytes: &[u8]) -> Result<(), ScanStop> {
@@ -200,6 +230,7 @@ impl<R: ReadAt + ?Sized> Scan<'_, R> {
         let block = self.at;
         let info = commit_info(self.log, block, bytes, &self.sum);
         self.sum = TransactionSum::default();
+        self.verify();
         self.take(LogBlockKind::Commit);
         let Some(mut transaction) = self.open.take() else {
             return Ok(());
@@ -236,6 +267,9 @@ impl<R: ReadAt + ?Sized> Scan<'_, R> {
 
     fn finish(mut self, why: ScanStop) -> Scanned {
         // Without a commit block, a transaction never happened.
+        if self.all {
+            self.verify();
+        }
         self.done.extend(self.open.take());
         let end = match self.failed {
             Some((block, sequence)) if !why.refuses() => ScanEnd {
@@ -276,24 +310,30 @@ pub fn read_copy<R: ReadAt + ?Sized>(
     tag: &block::Tag,
     sum: &mut TransactionSum,
 ) -> LogCopy {
-    let (mut checksum_ok, mut fate) = (None, CopyFate::Stays);
-    if !log.within(medium, at) {
-        fate = CopyFate::Unreadable;
-    } else if log.format.checksum != block::JournalChecksum::None {
+    let mut copy = announced(log, medium, at, tag);
+    if copy.fate == CopyFate::Stays && log.format.checksum != block::JournalChecksum::None {
         match log.block(medium, at) {
             Ok(bytes) => {
                 sum.add_if(&log.format, &bytes);
-                checksum_ok = log.format.copy_ok(tag, sequence, &bytes);
+                copy.checksum_ok = log.format.copy_ok(tag, sequence, &bytes);
             }
-            Err(_) => fate = CopyFate::Unreadable,
+            Err(_) => copy.fate = CopyFate::Unreadable,
         }
     }
+    copy
+}
+
+/// The same, not read.
+fn announced<R: ReadAt + ?Sized>(log: &Log, medium: &R, at: u32, tag: &block::Tag) -> LogCopy {
     LogCopy {
         home: tag.home,
         escaped: tag.flags.contains(TagFlags::ESCAPE),
         flags: tag.flags.bits() as u16,
-        checksum_ok,
-        fate,
+        checksum_ok: None,
+        fate: match log.within(medium, at) {
+            true => CopyFate::Stays,
+            false => CopyFate::Unreadable,
+        },
     }
 }
 

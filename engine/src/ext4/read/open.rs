@@ -114,6 +114,15 @@ impl<R: ReadAt> Fs<R> {
         Ok(Self::with(medium, at, found, Vec::new()))
     }
 
+    /// Opens as a mount does: by the first superblock, whose checksum has to hold.
+    pub fn open_to_mount(medium: R) -> Result<Self, Error> {
+        let fs = Self::open_at(medium, SuperblockAt::Primary)?;
+        match checksum_flaw(&fs.sb, Place::Superblock) {
+            Some(flaw) => Err(Error::Damaged(flaw)),
+            None => Ok(fs),
+        }
+    }
+
     fn with(
         medium: R,
         sb_at: SuperblockAt,

@@ -72,7 +72,7 @@ impl Volume {
         dev: Box<dyn Device>,
         options: MountOptions,
     ) -> std::result::Result<Self, ext4::Error> {
-        let fs = Fs::open(&*dev)?;
+        let fs = Fs::open_to_mount(&*dev)?;
         let geo = *fs.geometry();
         let known = fs.known_groups();
         if known < geo.groups {

@@ -48,14 +48,18 @@ impl ReadAt for Seen {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<(), ReadError> {
-        self.dev.read_at(offset, buf)?;
-        let end = offset + buf.len() as u64;
-        let mut at = offset / self.block_size;
-        while at * self.block_size < end {
-            if let Some(buffer) = self.buffers.get(BlockNr(at)) {
-                lay_over(buf, offset, at * self.block_size, &buffer.bytes);
+        let end = offset.saturating_add(buf.len() as u64);
+        // What a buffer hides is not read: below may be a medium that decides when it is.
+        let mut at = offset;
+        while at < end {
+            let block = at / self.block_size;
+            let stop = ((block + 1) * self.block_size).min(end);
+            let part = &mut buf[(at - offset) as usize..(stop - offset) as usize];
+            match self.buffers.get(BlockNr(block)) {
+                Some(buffer) => lay_over(part, at, block * self.block_size, &buffer.bytes),
+                None => self.dev.read_at(at, part)?,
             }
-            at += 1;
+            at = stop;
         }
         Ok(())
     }

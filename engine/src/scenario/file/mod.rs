@@ -1,5 +1,6 @@
 //! A scenario's file: TOML, read by serde, every mistake at its line and column.
 
+mod crash;
 mod device;
 mod mkfs;
 mod mount;
@@ -7,7 +8,7 @@ mod raw;
 mod units;
 
 use super::lang;
-use super::{Expectation, Limits, ProcessSpec, RunSpec, Scenario};
+use super::{Limits, ProcessSpec, RunSpec, Scenario};
 use crate::ext4::mkfs::{FsType, Options};
 use crate::kernel::{AllocatorKind, DirPolicy, MountOptions};
 use crate::units::SimTime;
@@ -138,6 +139,8 @@ impl Reader<'_> {
             self.wrong(raw.fslab.span(), words);
         }
         let mount = self.mount(&raw);
+        let processes = self.processes(&raw.process);
+        let crash = self.crash(&raw, &processes);
         Scenario {
             text: self.text.into(),
             title: raw.title.trim().to_owned(),
@@ -146,9 +149,11 @@ impl Reader<'_> {
             device: self.device(&raw.device),
             mkfs: self.mkfs(&raw, &mount),
             mount,
-            processes: self.processes(&raw.process),
+            processes,
             run: self.run(&raw),
-            expectations: raw.expect.iter().map(|e| self.expectation(e)).collect(),
+            rules: crash.rules,
+            outcomes: crash.outcomes,
+            expectations: crash.expectations,
             show: raw.show,
         }
     }
@@ -278,20 +283,25 @@ impl Reader<'_> {
         match lang::compile(source.get_ref()) {
             Ok(program) => (program, line),
             Err(found) => {
-                for d in found {
-                    self.errors.push(ScenarioError {
-                        line: line + d.line - 1,
-                        column: if d.line == 1 {
-                            column + d.column - 1
-                        } else {
-                            d.column
-                        },
-                        words: d.words,
-                        help: d.help,
-                    });
-                }
+                self.place_all(found, (line, column));
                 (lang::Program::default(), line)
             }
+        }
+    }
+
+    /// Mistakes in a program that begins at a line and column of the text.
+    fn place_all(&mut self, found: Vec<lang::Diagnostic>, (line, column): (u32, u32)) {
+        for d in found {
+            self.errors.push(ScenarioError {
+                line: line + d.line - 1,
+                column: if d.line == 1 {
+                    column + d.column - 1
+                } else {
+                    d.column
+                },
+                words: d.words,
+                help: d.help,
+            });
         }
     }
 
@@ -312,14 +322,6 @@ impl Reader<'_> {
             }
         }
         place(self.text, at)
-    }
-
-    fn expectation(&mut self, raw: &raw::Expect) -> Expectation {
-        Expectation {
-            name: raw.name.clone(),
-            condition: raw.condition.get_ref().clone(),
-            line: self.beginning(&raw.condition).0,
-        }
     }
 
     fn run(&mut self, raw: &Raw) -> RunSpec {

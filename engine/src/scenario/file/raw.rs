@@ -31,6 +31,10 @@ pub(super) struct Raw {
     #[serde(default)]
     pub(super) limits: Limits,
     #[serde(default)]
+    pub(super) crash: Crash,
+    #[serde(default)]
+    pub(super) outcome: Vec<Outcome>,
+    #[serde(default)]
     pub(super) expect: Vec<Expect>,
     #[serde(default)]
     pub(super) show: Vec<String>,
@@ -102,4 +106,21 @@ pub(super) struct Limits {
 pub(super) struct Expect {
     pub(super) name: String,
     pub(super) condition: Spanned<String>,
+}
+
+/// What a power cut may do.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Crash {
+    pub(super) program: Option<Spanned<String>>,
+    pub(super) tear: Option<Spanned<String>>,
+    pub(super) order: Option<Spanned<String>>,
+    pub(super) flush: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Outcome {
+    pub(super) name: String,
+    pub(super) when: Spanned<String>,
 }

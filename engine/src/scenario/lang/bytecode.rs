@@ -95,4 +95,21 @@ pub struct Program {
     pub(super) functions: Vec<Code>,
     pub(super) constants: Vec<Value>,
     pub(super) fields: Vec<String>,
+    /// Variables of the program that are given their values from outside.
+    pub(super) given: Vec<String>,
+}
+
+impl Program {
+    /// The program's own variables, by name; those of its functions are not among them.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let all = self.functions.first().into_iter();
+        all.flat_map(|f| &f.variables)
+            .map(String::as_str)
+            .filter(|name| !name.is_empty())
+    }
+
+    /// Variables that are given their values from outside, by name.
+    pub fn given(&self) -> &[String] {
+        &self.given
+    }
 }

@@ -9,6 +9,7 @@
 mod ast;
 mod bytecode;
 mod codegen;
+mod condition;
 mod complete;
 mod diag;
 mod highlight;
@@ -25,6 +26,7 @@ mod value;
 mod vm;
 
 pub use bytecode::Program;
+pub use condition::{Given, compile_condition};
 pub use complete::{Completions, Item, ItemKind, complete};
 pub use diag::{Diagnostic, marked};
 pub use highlight::{Class, Span, highlight};
@@ -50,6 +52,7 @@ pub fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
         lines,
         block,
         prelude: false,
+        given: Vec::new(),
     };
     codegen::compile(&main, &prelude::UNIT).map_err(|c| main.lines.diagnostics(c))
 }

@@ -15,6 +15,7 @@ pub(super) static UNIT: LazyLock<Unit<'static>> = LazyLock::new(|| Unit {
     // A test compiles every function of it; a mistake would be found there.
     block: parse::parse(PRELUDE).0,
     prelude: true,
+    given: Vec::new(),
 });
 
 /// A function of the prelude, for those who look for one.

@@ -8,7 +8,7 @@ mod lanes;
 mod medium;
 mod memory;
 mod spans;
-mod words;
+pub(in crate::view) mod words;
 
 pub use device::{DeviceView, RequestView, UnstableView};
 pub use events::{EventView, Lane, event_text, event_view, kind_words, lane_of};

@@ -278,8 +278,8 @@ fn phase_words(phase: Phase) -> &'static str {
     }
 }
 
-/// A kind of metadata.
-fn meta(kind: Meta) -> &'static str {
+/// A kind of metadata, as a sentence begins with it.
+pub(in crate::view) fn meta(kind: Meta) -> &'static str {
     match kind {
         Meta::Superblock => "The superblock",
         Meta::Descriptors => "Group descriptors",

@@ -15,6 +15,7 @@ mod memory;
 mod now;
 mod paint;
 mod player;
+mod plug;
 mod stage;
 mod timeline;
 mod tools;

@@ -8,6 +8,7 @@ use super::events::Events;
 use super::figures::Figures;
 use super::journal::RingPicture;
 use super::memory::Memory;
+use super::plug::PlugPicture;
 use crate::command::Command;
 use crate::format;
 use crate::lab_command::LabCommand;
@@ -86,6 +87,7 @@ fn picture(store: &Store, view: LabView) -> Html {
                 LabView::Events => html! { <Events /> },
                 LabView::Figures => html! { <Figures /> },
                 LabView::Groups => html! { <Groups /> },
+                LabView::Plug => html! { <PlugPicture /> },
                 LabView::Medium => html! { <Inside /> },
             } }
         </div>

@@ -49,6 +49,7 @@ pub fn Transport() -> Html {
                 <span class="figure" title={speed_help(lab.axis)}>{ speed(lab) }</span>
                 { button(LabCommand::Faster, "+") }
             </div>
+            <CommandButton command={Command::Lab(LabCommand::Pull)} class={classes!("pull")} />
             <Where />
             <Find />
             <div class="buttons more-buttons">

@@ -73,7 +73,7 @@ enum Work {
 impl Session {
     /// Whether there is work to go on with.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.work, Work::Nothing) || !self.waiting.is_empty() || self.is_recording()
+        !matches!(self.work, Work::Nothing) || !self.waiting.is_empty() || self.is_recording() || self.is_exploring()
     }
 
     /// Does what a request asks. `medium` is the file that came with it.
@@ -140,7 +140,8 @@ impl Session {
             return self.search_journal(now, until);
         }
         match std::mem::take(&mut self.work) {
-            Work::Nothing => self.record(now, until),
+            Work::Nothing if self.is_recording() => self.record(now, until),
+            Work::Nothing => self.explore(now, until),
             Work::Expanding(opener) => self.expand(opener, now, until),
             Work::Scanning(scanning) => self.scan_on(scanning, now, until),
         }

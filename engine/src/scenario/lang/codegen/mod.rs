@@ -7,7 +7,7 @@ mod stmt;
 mod unknown;
 
 use super::ast::{Block, Function, StmtKind};
-use super::bytecode::{Code, Op, Place, Program};
+use super::bytecode::{Code, Op, Place, Program, Slot};
 use super::diag::{Complaint, Lines, Span, complain};
 use super::limits::MAX_INSTRUCTIONS;
 use super::names;
@@ -23,6 +23,8 @@ pub(super) struct Unit<'s> {
     pub(super) lines: Lines<'s>,
     pub(super) block: Block<'s>,
     pub(super) prelude: bool,
+    /// Variables of the program that it gives no value itself.
+    pub(super) given: Vec<&'s str>,
 }
 
 impl<'s> Unit<'s> {
@@ -121,10 +123,41 @@ pub(super) fn compile<'a, 's>(
         return Err(compiler.complaints);
     }
     Ok(Program {
-        functions,
         constants: compiler.constants.values,
         fields: compiler.fields,
+        given: used(&main.given, &functions),
+        functions,
     })
+}
+
+/// Those of the first variables of a program that any of its functions names.
+fn used(given: &[&str], functions: &[Code]) -> Vec<String> {
+    let mut used = vec![false; given.len()];
+    for (nr, code) in functions.iter().enumerate() {
+        for op in &code.ops {
+            let slot = match *op {
+                Op::Load(n) if nr == 0 => n,
+                Op::AddInt(n, _) if nr == 0 => n.into(),
+                Op::LoadGlobal(n) => n,
+                Op::StoreItem(slot) | Op::Push(slot) | Op::TakeLast(slot) | Op::TakeAt(slot) => {
+                    match slot {
+                        Slot::Local(n) if nr == 0 => n,
+                        Slot::Global(n) => n,
+                        Slot::Local(_) => continue,
+                    }
+                }
+                _ => continue,
+            };
+            if let Some(used) = used.get_mut(slot as usize) {
+                *used = true;
+            }
+        }
+    }
+    let named = given.iter().zip(used);
+    named
+        .filter(|(_, used)| *used)
+        .map(|(n, _)| (*n).to_owned())
+        .collect()
 }
 
 fn known<'a, 's>(unit: &'a Unit<'s>) -> impl Iterator<Item = (&'s str, Known<'a, 's>)> {
@@ -163,7 +196,7 @@ impl<'a, 's> Compiler<'a, 's> {
     }
 
     fn main(&mut self, unit: &'a Unit<'s>) -> Code {
-        let scope = Scope::program(&unit.block, &mut self.complaints);
+        let scope = Scope::program(unit, &mut self.complaints);
         self.globals = scope.names();
         let mut body = Body::new(self, unit, scope);
         body.block(&unit.block);

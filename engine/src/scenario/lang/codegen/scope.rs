@@ -5,6 +5,7 @@ use super::super::ast::{Block, Function, Ident, Stmt, StmtKind};
 use super::super::bytecode::Slot;
 use super::super::diag::{Complaint, Span, complain};
 use super::super::limits::MAX_VARIABLES;
+use super::Unit;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -17,9 +18,13 @@ pub(super) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    pub(super) fn program(block: &Block<'s>, complaints: &mut Vec<Complaint>) -> Self {
+    pub(super) fn program(unit: &Unit<'s>, complaints: &mut Vec<Complaint>) -> Self {
         let mut scope = Self::default();
-        scope.gather(block, complaints);
+        for &name in &unit.given {
+            let span = Span::default();
+            scope.add(Ident { name, span }, complaints);
+        }
+        scope.gather(&unit.block, complaints);
         scope
     }
 

@@ -28,6 +28,13 @@ impl<'s> Body<'_, '_, 's> {
     fn stmt(&mut self, stmt: &Stmt<'s>) {
         match &stmt.kind {
             StmtKind::Expr(value) => {
+                if matches!(value.kind, ExprKind::Binary(BinOp::Eq, ..)) {
+                    let words = "This compares, and nothing becomes of it.";
+                    let found = complain(value.span, words);
+                    self.compiler
+                        .complaints
+                        .push(found.help("`=` gives a variable its value."));
+                }
                 self.expr(value);
                 self.emit(Op::Pop, value.span);
             }

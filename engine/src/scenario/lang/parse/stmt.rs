@@ -155,28 +155,13 @@ fn simple<'s>(input: &mut Input<'_, 's>) -> Res<StmtKind<'s>> {
         let sign = next(input).tok;
         match ASSIGN.iter().find(|(word, _)| is(&sign, word)) {
             Some((_, op)) => Some(*op),
-            None => return expression(input, target),
+            None => return Ok(StmtKind::Expr(target)),
         }
     };
     let sign = take(input).span;
     newlines(input);
     let value = expr::expr(input)?;
     assigned(target, op, value, sign)
-}
-
-fn expression<'s>(input: &Input<'_, 's>, value: Expr<'s>) -> Res<StmtKind<'s>> {
-    let ends = matches!(
-        next(input).tok,
-        Tok::Newline | Tok::End | Tok::Sign(";" | "}")
-    );
-    match value.kind {
-        ExprKind::Binary(BinOp::Eq, ..) if ends => Err(complain(
-            value.span,
-            "This compares, and nothing becomes of it.",
-        )
-        .help("`=` gives a variable its value.")),
-        _ => Ok(StmtKind::Expr(value)),
-    }
 }
 
 fn assigned<'s>(

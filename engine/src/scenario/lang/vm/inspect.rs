@@ -111,6 +111,23 @@ impl Vm {
             .unwrap_or_default()
     }
 
+    /// The program's variables that have a value.
+    pub(in super::super) fn named(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.frames.first().into_iter().flat_map(|f| self.values(f))
+    }
+
+    /// Gives a value to a variable of the program, if there is one of that name.
+    pub(in super::super) fn set_named(&mut self, name: &str, value: Value) {
+        let Some(first) = self.frames.first() else {
+            return;
+        };
+        let base = first.base as usize;
+        let slot = self.code(first).variables.iter().position(|v| v == name);
+        if let Some(slot) = slot {
+            self.set(base + slot, value);
+        }
+    }
+
     fn values<'a>(&'a self, active: &Active) -> impl Iterator<Item = (&'a str, &'a Value)> {
         let values = self.stack.get(active.base as usize..).unwrap_or(&[]);
         let named = self

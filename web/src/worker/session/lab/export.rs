@@ -1,5 +1,6 @@
 //! A run as files.
 
+use fslab_engine::disk::ReadAt;
 use fslab_engine::event::Event;
 use fslab_engine::recording::counters_csv;
 use fslab_engine::view::lab::event_text;
@@ -23,6 +24,7 @@ impl Run {
             }
             Export::Counters => Ok(counters_csv(&self.recording).into_bytes()),
             Export::Disk => self.disk(),
+            Export::State(_) => Err("A state is of a pulled plug, not of a run".into()),
         }
     }
 
@@ -47,15 +49,19 @@ impl Run {
             Some(instant) => &instant.machine,
             None => self.recording.head(),
         };
-        let device = machine.device();
-        let len = device.len();
-        if len > DISK {
-            return Err(format!(
-                "A disk of {len} bytes is more than a page can hand over; the command line writes it"
-            ));
-        }
-        let mut bytes = vec![0; len as usize];
-        device.read_at(0, &mut bytes).map_err(|e| e.to_string())?;
-        Ok(bytes)
+        whole(machine.device())
     }
+}
+
+/// All bytes of a disk.
+pub(super) fn whole<R: ReadAt + ?Sized>(disk: &R) -> Result<Vec<u8>, String> {
+    let len = disk.len();
+    if len > DISK {
+        return Err(format!(
+            "A disk of {len} bytes is more than a page can hand over; the command line writes it"
+        ));
+    }
+    let mut bytes = vec![0; len as usize];
+    disk.read_at(0, &mut bytes).map_err(|e| e.to_string())?;
+    Ok(bytes)
 }

@@ -1,5 +1,6 @@
 //! Runs: recorded in slices, shown at an instant, asked about.
 
+mod crash;
 mod export;
 mod questions;
 mod seek;
@@ -36,6 +37,8 @@ pub(super) struct Lab {
     /// What is shown: run, version of its disk.
     shown: Option<(u32, Version)>,
     next_word: f64,
+    /// The instant at which the plug was pulled.
+    pulled: Option<crash::Pulled>,
 }
 
 /// A run, as far as it was recorded.
@@ -128,6 +131,14 @@ impl Session {
                 anew,
                 chosen,
             } => self.go(run, &to, image, anew, chosen.map(InodeNr)),
+            LabRequest::Pull { run, event } => self.pull(run, event),
+            LabRequest::Enough { run } => self.enough(run),
+            LabRequest::OpenState {
+                run,
+                state,
+                recovered,
+                image,
+            } => self.open_state(run, state, recovered, image),
             LabRequest::Ask { run, ask, query } => {
                 let (reply, extra) = match self.lab.answer(run, &query) {
                     Ok((reply, extra)) => (Ok(reply), extra),
@@ -287,7 +298,8 @@ impl Lab {
     fn add(&mut self, run: Run) {
         self.drop_run(run.nr);
         while self.runs.len() >= RUNS {
-            self.runs.remove(0);
+            let gone = self.runs.remove(0).nr;
+            self.pulled.take_if(|p| p.run() == gone);
         }
         self.recording = Some(run.nr);
         self.next_word = 0.0;
@@ -296,6 +308,7 @@ impl Lab {
 
     fn drop_run(&mut self, nr: u32) {
         self.runs.retain(|r| r.nr != nr);
+        self.pulled.take_if(|p| p.run() == nr);
         self.recording.take_if(|r| *r == nr);
         self.shown.take_if(|s| s.0 == nr);
     }

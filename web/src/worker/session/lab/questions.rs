@@ -6,7 +6,7 @@ use fslab_engine::recording::Recording;
 use fslab_engine::view::lab::{EventView, event_view, flash_effects};
 
 use super::{Extra, Lab};
-use crate::worker::lab::{LabQuery, LabReply};
+use crate::worker::lab::{Export, LabQuery, LabReply};
 
 /// Most events of one answer.
 const EVENTS: u32 = 1000;
@@ -19,7 +19,18 @@ const LOOK: u64 = 20_000;
 type Replied = Result<(LabReply, Extra), String>;
 
 impl Lab {
-    pub(super) fn answer(&self, nr: u32, query: &LabQuery) -> Replied {
+    pub(super) fn answer(&mut self, nr: u32, query: &LabQuery) -> Replied {
+        match query {
+            LabQuery::CrashState { state } => {
+                let told = self.tell_state(nr, *state)?;
+                return Ok((LabReply::CrashState(Box::new(told)), Extra::None));
+            }
+            LabQuery::Export(Export::State(state)) => {
+                let bytes = self.state_bytes(nr, *state)?;
+                return Ok((LabReply::File, Extra::Bytes(bytes)));
+            }
+            _ => {}
+        }
         let run = self.find(nr).ok_or("This run is no longer kept")?;
         let recording = &run.recording;
         let reply = match query {
@@ -35,6 +46,7 @@ impl Lab {
             LabQuery::Samples { most } => {
                 LabReply::Samples(thinned(recording.samples(), *most as usize))
             }
+            LabQuery::CrashState { .. } => return Err("Nothing was asked".into()),
             LabQuery::Export(what) => {
                 return Ok((LabReply::File, Extra::Bytes(run.export(*what)?)));
             }
