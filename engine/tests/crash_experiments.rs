@@ -101,17 +101,29 @@ fn found(mkfs: &str, mount: &str, lines: &str, file: &str) -> BTreeSet<String> {
 
 fn expect(mkfs: &str, mount: &str, lines: &str, file: &str, expected: &[&str]) {
     let expected: BTreeSet<String> = expected.iter().map(ToString::to_string).collect();
-    assert_eq!(found(mkfs, mount, lines, file), expected, "{mkfs} {mount} {lines}");
+    assert_eq!(
+        found(mkfs, mount, lines, file),
+        expected,
+        "{mkfs} {mount} {lines}"
+    );
 }
 
 #[test]
 fn c1_truncate_and_write() {
     let run = |mkfs, mount, expected: &[&str]| expect(mkfs, mount, TRUNCATE, "/file", expected);
     run(EXT3, "data=ordered", &["old", "new"]);
-    run(EXT4, "noauto_da_alloc,dioread_lock", &["old", "new", "empty"]);
+    run(
+        EXT4,
+        "noauto_da_alloc,dioread_lock",
+        &["old", "new", "empty"],
+    );
     run(EXT4, "dioread_lock", &["old", "new"]);
     run(EXT4, "", &["old", "new"]);
-    run(EXT4, "noauto_da_alloc,data=alloc-on-commit,dioread_lock", &["old", "new"]);
+    run(
+        EXT4,
+        "noauto_da_alloc,data=alloc-on-commit,dioread_lock",
+        &["old", "new"],
+    );
 }
 
 #[test]
@@ -120,7 +132,11 @@ fn c2_rename_without_fsync() {
     run(EXT3, "data=ordered", &["old", "new"]);
     run(EXT3, "data=journal", &["old", "new"]);
     run(EXT3, "data=writeback", &["old", "new", "garbage"]);
-    run(EXT4, "noauto_da_alloc,dioread_lock", &["old", "new", "empty"]);
+    run(
+        EXT4,
+        "noauto_da_alloc,dioread_lock",
+        &["old", "new", "empty"],
+    );
     run(EXT4, "dioread_lock", &["old", "new"]);
     run(EXT4, "nodelalloc", &["old", "new"]);
     run(EXT4, "data=journal", &["old", "new"]);
@@ -147,7 +163,11 @@ fn c3_stale_data() {
     run(EXT3, "data=ordered", &["absent", "new"]);
     run(EXT3, "data=writeback", &["absent", "new", "garbage"]);
     run(EXT4, "nodelalloc", &["absent", "new"]);
-    run(EXT4, "nodelalloc,data=writeback", &["absent", "new", "garbage"]);
+    run(
+        EXT4,
+        "nodelalloc,data=writeback",
+        &["absent", "new", "garbage"],
+    );
     run(EXT4, "dioread_lock", &["absent", "empty", "new"]);
 }
 

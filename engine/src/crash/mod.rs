@@ -17,5 +17,5 @@ pub use guide::Guide;
 pub use judge::{Condition, Judge, Verdict};
 pub use medium::Decision;
 pub use moments::{Moment, Watch};
-pub use stream::{Record, Stream, StreamError, taken};
 pub use pending::{Atom, Order, Pending, PendingWrite, Raw, Rules, SECTOR, Tear};
+pub use stream::{Record, Stream, StreamError, taken};

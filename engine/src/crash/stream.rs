@@ -61,7 +61,9 @@ pub enum StreamError {
         len: usize,
     },
     /// A record is of no known kind.
-    #[error("record {record} at byte {at} is of kind {kind}; there are 1 (write), 2 (flush) and 3 (discard)")]
+    #[error(
+        "record {record} at byte {at} is of kind {kind}; there are 1 (write), 2 (flush) and 3 (discard)"
+    )]
     Kind {
         /// Which, from 0.
         record: u64,
@@ -222,7 +224,13 @@ fn blkrec(log: &[u8]) -> Result<Vec<Record>, StreamError> {
         if records.len() >= MOST_RECORDS {
             return Err(StreamError::TooMany);
         }
-        let head = (|| Some((small(log, at + 8)?, number(log, at + 12)?, small(log, at + 20)?)))();
+        let head = (|| {
+            Some((
+                small(log, at + 8)?,
+                number(log, at + 12)?,
+                small(log, at + 20)?,
+            ))
+        })();
         let (kind, offset, len) = head.ok_or_else(|| cut.clone())?;
         let begin = at;
         at += HEAD;

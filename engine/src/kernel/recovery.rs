@@ -8,8 +8,8 @@ use crate::disk::{Data, ReadAt};
 use crate::event::What;
 use crate::ext4::checksum;
 use crate::ext4::journal::{
-    CopyFate, Journal as Log, JournalHome, JournalPlace, LogBlockKind, Outcome, Replayed, ScanStop,
-    TransactionState, too_short,
+    CopyFate, Journal as Log, JournalHome, JournalPlace, LogBlockKind, Outcome, Replayed,
+    TransactionState,
 };
 use crate::ext4::layout::{Incompat, JOURNAL_MAGIC, SUPERBLOCK_OFFSET, Superblock};
 use crate::ext4::read::Fs;
@@ -118,24 +118,16 @@ fn damaged_copies(log: &Log) -> Option<MountError> {
 
 /// The log ends in a way that Linux takes for damage.
 fn bad_end(log: &Log) -> Option<MountError> {
-    let end = log.scan_end();
-    // With asynchronous commits it is an ordinary crash.
-    if end.why != ScanStop::CommitChecksum || log.log().format().async_commit {
+    let Some(problem) = log.bad_commit() else {
         return unusable(log);
-    }
-    let words = format!(
-        "is the commit block of transaction {}, but the checksum in it does not hold",
-        end.sequence
-    );
-    Some(MountError::AfterReplay {
-        problem: Problem::other(Place::JournalBlock(end.block), words),
-        errno: Errno::EFSCORRUPTED,
-    })
+    };
+    let errno = Errno::EFSCORRUPTED;
+    Some(MountError::AfterReplay { problem, errno })
 }
 
 /// jbd2 can replay the log, but not write to it.
 fn unusable(log: &Log) -> Option<MountError> {
-    let problem = too_short(log.superblock())?;
+    let problem = log.too_short()?;
     let errno = Errno::EINVAL;
     Some(MountError::AfterReplay { problem, errno })
 }

@@ -250,6 +250,11 @@ fn notes(journal: &Journal) -> Vec<String> {
         }
         _ => {}
     }
+    if let Some(why) = journal.bad_commit().or_else(|| journal.too_short()) {
+        out.push(format!(
+            "Linux would refuse the mount after the replay. {why}"
+        ));
+    }
     let errno = journal.superblock().s_errno();
     if errno != 0 {
         let errno = errno.cast_signed();

@@ -35,7 +35,10 @@ async fn the_plug_is_pulled_and_the_file_is_empty() -> Result<()> {
         // Nothing is told before one has thought.
         wait_for_text_in(page, ".guess", "an empty file").await?;
         ensure!(outcomes(page).await?.is_empty());
-        page.find("label", "the old settings").await?.click().await?;
+        page.find("label", "the old settings")
+            .await?
+            .click()
+            .await?;
         page.find("button", "Look").await?.click().await?;
         wait_for_text_in(page, ".guessed", "the old settings: ✕").await?;
         wait_for_text_in(page, ".guessed", "an empty file: ✕ it can be found").await?;
@@ -44,11 +47,17 @@ async fn the_plug_is_pulled_and_the_file_is_empty() -> Result<()> {
         // A state: its story, its disk before and after recovery.
         page.select(".state-field button").await?.click().await?;
         wait_for_text_in(page, ".state-told", "Everything reached the disk").await?;
-        page.find("button", "Open it after recovery").await?.click().await?;
+        page.find("button", "Open it after recovery")
+            .await?
+            .click()
+            .await?;
         wait_for_text_in(page, ".state-told .note", "after its recovery").await?;
         wait_for_address(page, "plug=0").await?;
         page.screenshots("plug-state").await?;
-        page.find("button", "Back to the run").await?.click().await?;
+        page.find("button", "Back to the run")
+            .await?
+            .click()
+            .await?;
         until("the run", async || {
             let gone: bool = page
                 .evaluate("return !document.querySelector('.state-told .note')")

@@ -144,7 +144,10 @@ fn scenario(args: &CrashArgs) -> anyhow::Result<Scenario> {
         let words = std::fs::read(log).with_context(|| log.display().to_string())?;
         let imported = strace(&String::from_utf8_lossy(&words), &StraceOptions::default())?;
         let asked = text.unwrap_or_default();
-        return runs::parse(&format!("{}\n{asked}", imported.text), "the imported scenario");
+        return runs::parse(
+            &format!("{}\n{asked}", imported.text),
+            "the imported scenario",
+        );
     }
     match (text, name) {
         (Some(text), Some(name)) => runs::parse(&text, &name),
@@ -319,7 +322,11 @@ fn print(report: &Report, streamed: bool) -> anyhow::Result<()> {
     for proof in &report.broken {
         let at = match streamed {
             true => format!("after record {}", proof.event),
-            false => format!("after event {} ({:.6} s)", proof.event, proof.time_ns as f64 / 1e9),
+            false => format!(
+                "after event {} ({:.6} s)",
+                proof.event,
+                proof.time_ns as f64 / 1e9
+            ),
         };
         writeln!(out, "\n{at}: {}\n  {}", proof.outcome, proof.sentence)?;
     }

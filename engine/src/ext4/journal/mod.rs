@@ -27,14 +27,14 @@ pub use open::JournalHome;
 pub use overlay::{Overlay, ReplayMap};
 pub use replay::{Outcome, Replayed};
 pub use scan::{ScanEnd, ScanStop};
-pub(crate) use superblock::{checksum as superblock_checksum, format_of, too_short};
+pub(crate) use superblock::{checksum as superblock_checksum, format_of};
 pub use transaction::{
     CommitInfo, CopyFate, LogBlock, LogBlockKind, LogCopy, Transaction, TransactionState,
 };
 pub use versions::Version;
 
-use super::Problem;
 use super::layout::{JournalCompat, JournalIncompat, JournalSuperblock};
+use super::{Place, Problem};
 use std::collections::BTreeMap;
 
 /// Most blocks of a log that are looked at: more than mke2fs makes a journal of.
@@ -99,6 +99,25 @@ impl Journal {
     /// Where the scan ends, and why.
     pub fn scan_end(&self) -> &ScanEnd {
         &self.end
+    }
+
+    /// The commit block whose checksum ends the log. Linux replays what is before it and then
+    /// fails the mount; with asynchronous commits it is an ordinary crash.
+    pub fn bad_commit(&self) -> Option<Problem> {
+        let end = &self.end;
+        if end.why != ScanStop::CommitChecksum || self.log.format().async_commit {
+            return None;
+        }
+        let words = format!(
+            "is the commit block of transaction {}, but the checksum in it does not hold",
+            end.sequence
+        );
+        Some(Problem::other(Place::JournalBlock(end.block), words))
+    }
+
+    /// Why jbd2 could replay the log, but not write to it: fewer blocks than it works with.
+    pub fn too_short(&self) -> Option<Problem> {
+        superblock::too_short(&self.sb)
     }
 
     /// What a replay would do.

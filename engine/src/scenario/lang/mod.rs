@@ -9,8 +9,8 @@
 mod ast;
 mod bytecode;
 mod codegen;
-mod condition;
 mod complete;
+mod condition;
 mod diag;
 mod highlight;
 mod items;
@@ -26,8 +26,8 @@ mod value;
 mod vm;
 
 pub use bytecode::Program;
-pub use condition::{Given, compile_condition};
 pub use complete::{Completions, Item, ItemKind, complete};
+pub use condition::{Given, compile_condition};
 pub use diag::{Diagnostic, marked};
 pub use highlight::{Class, Span, highlight};
 pub use prelude::PRELUDE;

@@ -134,7 +134,10 @@ fn written(
 ) -> (BTreeMap<u64, What>, BTreeMap<u64, Meta>) {
     let (mut blocks, mut kinds) = (BTreeMap::new(), BTreeMap::new());
     // Who unmounts has no event to follow from.
-    let causes = pending.writes().iter().map(|w| w.cause.map_or(event, |c| c.0));
+    let causes = pending
+        .writes()
+        .iter()
+        .map(|w| w.cause.map_or(event, |c| c.0));
     // A block that was changed earlier than this is told of without its kind.
     let from = causes.min().unwrap_or(event).saturating_sub(MOST_BEFORE);
     let most = usize::try_from(event.saturating_sub(from) + 1).unwrap_or(usize::MAX);

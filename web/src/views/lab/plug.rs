@@ -118,7 +118,10 @@ fn name(field: &FieldView, o: &OutcomeView) -> String {
         Taken::Damaged => Some("filesystem damaged".into()),
         Taken::Unmountable => Some("cannot be mounted".into()),
         Taken::Broken => {
-            let broken = o.broken.iter().filter_map(|b| field.expectations.get(*b as usize));
+            let broken = o
+                .broken
+                .iter()
+                .filter_map(|b| field.expectations.get(*b as usize));
             let broken: Vec<&str> = broken.map(String::as_str).collect();
             match broken.is_empty() {
                 true => Some("a condition cannot be told".into()),
@@ -126,7 +129,11 @@ fn name(field: &FieldView, o: &OutcomeView) -> String {
             }
         }
     };
-    class.into_iter().chain(wrong).collect::<Vec<_>>().join(", ")
+    class
+        .into_iter()
+        .chain(wrong)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The mark of an outcome: a letter, and a class for its colour and pattern.
@@ -319,7 +326,12 @@ fn guessed(store: &Store, field: &FieldView) -> Html {
         return html! {};
     }
     let other = field.classes.len() as u32;
-    let there = |nr: u32| field.outcomes.iter().any(|o| o.class.unwrap_or(other) == nr);
+    let there = |nr: u32| {
+        field
+            .outcomes
+            .iter()
+            .any(|o| o.class.unwrap_or(other) == nr)
+    };
     let named = (0u32..).zip(field.classes.iter().map(String::as_str));
     let row = |(nr, words): (u32, &str)| {
         let (thought, is) = (plug.guess.contains(&nr), there(nr));

@@ -73,7 +73,10 @@ enum Work {
 impl Session {
     /// Whether there is work to go on with.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.work, Work::Nothing) || !self.waiting.is_empty() || self.is_recording() || self.is_exploring()
+        !matches!(self.work, Work::Nothing)
+            || !self.waiting.is_empty()
+            || self.is_recording()
+            || self.is_exploring()
     }
 
     /// Does what a request asks. `medium` is the file that came with it.
