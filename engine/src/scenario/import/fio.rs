@@ -65,7 +65,13 @@ impl Notes {
 /// Imports a job file of fio.
 pub fn fio(text: &str, options: &FioOptions) -> Result<Imported, ImportError> {
     if text.len() > MAX_JOB {
-        return Err(ImportError::TooLong(text.len()));
+        return Err(ImportError::Line {
+            line: 1,
+            words: format!(
+                "the file is {} bytes long; {MAX_JOB} is the most",
+                text.len()
+            ),
+        });
     }
     let sections = ini::sections(text)?;
     let mut notes = Notes::default();
