@@ -110,6 +110,17 @@ pub enum Io {
     Flush,
 }
 
+/// A pass of recovery (`fs/jbd2/recovery.c`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum RecoveryPass {
+    /// Finds where the log ends.
+    Scan,
+    /// Gathers the blocks that later transactions freed.
+    Revoke,
+    /// Writes what is left home.
+    Replay,
+}
+
 /// Why blocks were asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Reason {
@@ -370,6 +381,9 @@ pub enum What {
     FlashErased { block: u32 },
     /// A block of flash broke and is used no more.
     FlashBroke { block: u32 },
+    /// A pass of recovery is over: what it found. Scan: transactions that are complete;
+    /// revoke: blocks that may not be written onto; replay: blocks that went home.
+    RecoveryPass { pass: RecoveryPass, found: u64 },
 }
 
 /// Where events go until someone takes them.

@@ -9,6 +9,7 @@ mod oracle;
 
 use crash_support::{RENAME, RENAME_SYNCED, TRUNCATE, explored, moments, parse, scenario};
 use fslab_engine::disk::{CowDisk, ReadAt};
+use fslab_engine::ext4::mkfs::FsType;
 use fslab_engine::kernel::MountOptions;
 use fslab_engine::scenario::Scenario;
 use kernel_ops::{fslab::Fslab, linux::Linux, tree};
@@ -46,8 +47,10 @@ fn runs() -> Vec<(String, Arc<Scenario>)> {
     for path in names {
         let text = std::fs::read_to_string(&path).unwrap();
         let scenario = parse(&text);
-        // What writes much, or has no journal to recover, is no test of recovery.
-        all.push((path.display().to_string(), scenario));
+        // Without a journal there is no recovery, and e2fsck changes what it finds.
+        if scenario.mkfs.fs_type != FsType::Ext2 {
+            all.push((path.display().to_string(), scenario));
+        }
     }
     let many = [
         ("-t ext4 -b 1024 -J size=1", ""),

@@ -3,6 +3,7 @@
 //! [`Pending`] is the medium at an instant with the writes that may be lost; [`Judge`]
 //! recovers a disk and asks what the scenario expects; [`Field`] goes through the disks.
 
+mod bounded;
 mod check;
 mod field;
 mod guide;
@@ -12,6 +13,7 @@ mod moments;
 mod pending;
 mod stream;
 
+pub use bounded::{Workload, one_call};
 pub use field::{Coverage, Field, State};
 pub use guide::Guide;
 pub use judge::{Condition, Judge, Verdict};

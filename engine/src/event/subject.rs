@@ -145,6 +145,7 @@ impl What {
             | Self::FlashProgrammed { .. }
             | Self::FlashErased { .. }
             | Self::FlashBroke { .. }
+            | Self::RecoveryPass { .. }
             | Self::Mounted
             | Self::Unmounted
             | Self::Flushed

@@ -5,7 +5,7 @@ use super::mount::MountError;
 use super::{Errno, MountOptions};
 use crate::device::{Device, Op, Request};
 use crate::disk::{Data, ReadAt};
-use crate::event::What;
+use crate::event::{RecoveryPass, What};
 use crate::ext4::checksum;
 use crate::ext4::journal::{
     CopyFate, Journal as Log, JournalHome, JournalPlace, LogBlockKind, Outcome, Replayed,
@@ -64,7 +64,7 @@ pub(super) fn recover(
         return Err(MountError::NeedsRecovery);
     }
     let size = u64::from(fs.geometry().block_size);
-    let mut events = Vec::new();
+    let mut events = passes(&log);
     for t in log
         .transactions()
         .iter()
@@ -81,6 +81,10 @@ pub(super) fn recover(
             home: BlockNr(home),
         });
     }
+    events.push(What::RecoveryPass {
+        pass: RecoveryPass::Replay,
+        found: log.replayed().len() as u64,
+    });
     flush(dev)?;
     if let Some(why) = damaged_copies(&log).or_else(|| bad_end(&log)) {
         return Err(why);
@@ -91,6 +95,21 @@ pub(super) fn recover(
         found.finish(dev, log_dev)?;
     }
     Ok(Some(found))
+}
+
+/// What the passes before the replay found.
+fn passes(log: &Log) -> Vec<What> {
+    let complete = log.transactions().iter();
+    let complete = complete.filter(|t| t.state == TransactionState::Replay);
+    let revoked = complete.clone().flat_map(|t| t.revoked());
+    let pass = |pass, found: usize| What::RecoveryPass {
+        pass,
+        found: found as u64,
+    };
+    vec![
+        pass(RecoveryPass::Scan, complete.count()),
+        pass(RecoveryPass::Revoke, revoked.count()),
+    ]
 }
 
 /// As in Linux: what can be replayed is, and then the mount fails where a copy could not.

@@ -85,6 +85,7 @@ impl Condition {
                     | Kind::TailMoved
                     | Kind::Recovered
                     | Kind::Replayed
+                    | Kind::RecoveryPass
             ),
             Self::Commit => kind == Kind::Transaction,
             Self::Request(_) => matches!(kind, Kind::Queued | Kind::Started | Kind::Completed),

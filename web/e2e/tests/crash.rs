@@ -3,21 +3,11 @@
 mod common;
 
 use anyhow::{Result, ensure};
-use common::{wait_for_address, wait_for_text_in};
+use common::{recorded, wait_for_address, wait_for_text_in};
 use fslab_e2e::{Page, until};
 
 /// An instant of the lesson at which the empty file is committed and nothing else is.
 const EMPTY: &str = "#lab&l=truncate-and-write&at=209";
-
-async fn recorded(page: &Page) -> Result<()> {
-    until("a run", async || {
-        let done: bool = page
-            .evaluate("return !!document.querySelector('.where[data-complete]')")
-            .await?;
-        Ok(done.then_some(()))
-    })
-    .await
-}
 
 /// The share of a page's states that are of each outcome, as it is told.
 const OUTCOMES: &str = "return [...document.querySelectorAll('.outcome')].map(o => o.innerText.replace(/\\s+/g, ' ')).join('|')";
@@ -35,7 +25,7 @@ async fn the_plug_is_pulled_and_the_file_is_empty() -> Result<()> {
         // Nothing is told before one has thought.
         wait_for_text_in(page, ".guess", "an empty file").await?;
         ensure!(outcomes(page).await?.is_empty());
-        page.find("label", "the old settings")
+        page.select(".guess li:first-child input")
             .await?
             .click()
             .await?;

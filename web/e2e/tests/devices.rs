@@ -3,22 +3,12 @@
 mod common;
 
 use anyhow::{Result, ensure};
-use common::wait_for_text_in;
+use common::{recorded, wait_for_text_in};
 use fslab_e2e::{Page, until};
 
 const END: &str = "\u{e010}";
 const RIGHT: &str = "\u{e014}";
 const ENTER: &str = "\u{e007}";
-
-async fn recorded(page: &Page) -> Result<()> {
-    until("a run", async || {
-        let done: bool = page
-            .evaluate("return !!document.querySelector('.where[data-complete]')")
-            .await?;
-        Ok(done.then_some(()))
-    })
-    .await
-}
 
 async fn keys(page: &Page, keys: &[&str]) -> Result<()> {
     let keys = keys.concat();

@@ -3,7 +3,7 @@
 mod common;
 
 use anyhow::{Result, ensure};
-use common::{downloaded, folder, have, run, wait_for_address, wait_for_text_in};
+use common::{downloaded, folder, have, recorded, run, wait_for_address, wait_for_text_in};
 use fslab_e2e::{Page, until};
 
 // Keys as WebDriver writes them.
@@ -18,17 +18,6 @@ const ESCAPE: &str = "\u{e00c}";
 const STATE: &str =
     "return ['.now .risk, .now .pad', '.memory', '.lives', '.device .page-body', '.variables']
     .map(css => document.querySelector(css)?.innerText ?? '').join('\\n')";
-
-/// Waits until a run is recorded to its end and an instant is shown.
-async fn recorded(page: &Page) -> Result<()> {
-    until("a run", async || {
-        let done: bool = page
-            .evaluate("return !!document.querySelector('.where[data-complete]')")
-            .await?;
-        Ok(done.then_some(()))
-    })
-    .await
-}
 
 async fn event(page: &Page) -> Result<u64> {
     page.evaluate(

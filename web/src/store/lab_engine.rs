@@ -263,6 +263,8 @@ impl Engine {
         let wanted = self.lab().wanted_state.get();
         if let Some(state) = wanted.filter(|s| u64::from(*s) < states) {
             self.lab().wanted_state.set(None);
+            // Who follows a link to a state is not asked what there may be.
+            self.act(LabAction::Plug(PlugAction::Reveal));
             self.act(LabAction::Plug(PlugAction::Choose(Some(state))));
             self.ask_state(state);
         }

@@ -53,13 +53,7 @@ impl Plug {
                 let event = |f: &Option<Rc<FieldView>>| f.as_ref().map(|f| f.event);
                 let new = Some(field);
                 if event(&self.field) != event(&new) {
-                    // A state that a link leads to is waited for.
-                    let chosen = self.chosen.filter(|_| self.field.is_none());
-                    *self = Self {
-                        chosen,
-                        revealed: chosen.is_some(),
-                        ..Self::default()
-                    };
+                    *self = Self::default();
                 }
                 (self.field, self.more) = (new, more);
             }

@@ -353,6 +353,11 @@ fn journal_block(
     let nr = inode.nr;
     let block = vol.fresh(run.start, Meta::FileData, nr)?;
     data.read(0, block);
+    // The bytes are in this transaction: fdatasync too has to wait for it.
+    let running = vol.journal.as_ref().and_then(|j| j.running());
+    if let Some(tid) = running.map(|t| t.tid) {
+        (inode.sync_tid, inode.datasync_tid) = (Some(tid), Some(tid));
+    }
     super::read::keep(inode, lblk);
     vol.events.emit(|| What::PageDirtied {
         inode: nr,

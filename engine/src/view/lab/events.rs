@@ -126,6 +126,7 @@ pub fn lane_of(kind: Kind) -> Lane {
         | Kind::TailMoved
         | Kind::Recovered
         | Kind::Replayed
+        | Kind::RecoveryPass
         | Kind::InodeWritten
         | Kind::OrphanAdded
         | Kind::OrphanRemoved => Lane::Journal,

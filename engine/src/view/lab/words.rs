@@ -1,6 +1,6 @@
 //! Events as sentences.
 
-use crate::event::{Io, Meta, Reason, What};
+use crate::event::{Io, Meta, Reason, RecoveryPass, What};
 use crate::jbd2::{Part, Phase};
 use crate::view::escape;
 
@@ -288,6 +288,22 @@ fn journal(what: &What) -> Option<String> {
         What::TailMoved { tid, log_block } => {
             format!("The log is free up to transaction {tid} at its block {log_block}")
         }
+        What::RecoveryPass { pass, found } => match pass {
+            RecoveryPass::Scan => format!(
+                "Recovery scanned the log: {} complete",
+                match found {
+                    1 => "1 transaction is".to_owned(),
+                    n => format!("{n} transactions are"),
+                }
+            ),
+            RecoveryPass::Revoke => format!(
+                "Recovery gathered {} that may not be written onto",
+                count(*found, "revoked block")
+            ),
+            RecoveryPass::Replay => {
+                format!("Recovery wrote {} home", count(*found, "block"))
+            }
+        },
         What::Recovered { tid } => format!("Transaction {tid} was found in the log"),
         What::Replayed {
             home, log_block, ..

@@ -9,11 +9,22 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use fslab_e2e::Page;
+use fslab_e2e::{Page, until};
 use tempfile::TempDir;
 
 /// The page's one file input.
 pub const INPUT: &str = "#image-file";
+
+/// Waits until a run of the Lab is recorded to its end and an instant is shown.
+pub async fn recorded(page: &Page) -> Result<()> {
+    until("a run", async || {
+        let done: bool = page
+            .evaluate("return !!document.querySelector('.where[data-complete]')")
+            .await?;
+        Ok(done.then_some(()))
+    })
+    .await
+}
 
 /// A folder for a test's files, gone after it.
 pub fn folder() -> Result<TempDir> {

@@ -65,8 +65,10 @@ fn button(words: &'static str, act: impl Fn() + 'static) -> Html {
 fn covered(store: &Store, field: &FieldView, more: bool) -> Html {
     let found = (field.states.len() as u64).saturating_add(field.more_states);
     let disks = disks(field.log2_disks);
-    let of = format::count(field.atoms, "part of a write is");
-    let of = of.replace("part of a write iss", "parts of writes are");
+    let of = match field.atoms {
+        1 => "1 part of a write is".to_owned(),
+        n => format!("{} parts of writes are", format::grouped(n)),
+    };
     let words = match (field.atoms, field.complete) {
         (0, _) => "Everything that was written is safe: there is one disk".to_owned(),
         (_, true) => format!(
@@ -211,7 +213,7 @@ fn cells(store: &Store, field: &FieldView) -> Html {
             <div class="state-field" role="group" aria-label="States, those with least lost first">
                 { for all.iter().take(CELLS).map(cell) }
             </div>
-            if more > 0 { <p class="soft">{ format!("and {}", format::count(more, "more state").replace("more states", "more states")) }</p> }
+            if more > 0 { <p class="soft">{ format!("and {}", format::count(more, "more state")) }</p> }
         </>
     }
 }

@@ -1,5 +1,7 @@
 //! `crash`: every disk that a power cut could leave.
 
+mod bounded;
+
 use crate::out;
 use crate::run as runs;
 use anyhow::{Context, bail};
@@ -29,7 +31,7 @@ const MOST_TOLD: usize = 3;
 #[derive(Args, Debug)]
 pub struct CrashArgs {
     /// The scenario's file; with --stream or --strace, one whose conditions are asked
-    #[arg(required_unless_present_any = ["stream", "strace"])]
+    #[arg(required_unless_present_any = ["stream", "strace", "bounded"])]
     file: Option<PathBuf>,
     /// Instead of a run, what a real kernel wrote: a log of blkrec.py or of dm-log-writes
     #[arg(long, value_name = "LOG", requires = "base", conflicts_with_all = ["at", "all", "strace"])]
@@ -41,6 +43,21 @@ pub struct CrashArgs {
     /// then holds the parts that are asked, [crash], [[outcome]] and [[expect]], alone
     #[arg(long, value_name = "LOG")]
     strace: Option<PathBuf>,
+    /// Instead of a scenario, every workload of one call over a few files, made safe in every
+    /// way: what was made safe has to be there
+    #[arg(long, conflicts_with_all = ["file", "at", "all", "stream", "strace", "image"])]
+    bounded: bool,
+    /// How the filesystems of --bounded are made
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        default_value = "-t ext4",
+        requires = "bounded"
+    )]
+    mkfs: String,
+    /// How they are mounted
+    #[arg(long, value_name = "OPTIONS", default_value = "", requires = "bounded")]
+    mount: String,
     /// Pull it after this event; else at every instant of the run that makes a difference
     #[arg(long, value_name = "EVENT")]
     at: Option<u64>,
@@ -97,6 +114,9 @@ struct Explored {
 }
 
 pub fn run(args: &CrashArgs) -> anyhow::Result<()> {
+    if args.bounded {
+        return bounded::run(&args.mkfs, &args.mount, args.limit, args.json);
+    }
     let scenario = Arc::new(scenario(args)?);
     let moments = match (&args.stream, &args.base) {
         (Some(log), Some(base)) => streamed(&scenario, log, base)?,
