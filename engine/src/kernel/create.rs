@@ -112,6 +112,10 @@ impl Mount {
         }
         raw.set_i_links_count(1);
         let mut inode = InodeInfo::new(&self.vol, nr, raw.0);
+        // That it is there at all is what fdatasync has to make safe first.
+        let running = self.vol.journal.as_ref().and_then(|j| j.running());
+        let tid = running.map(|t| t.tid);
+        (inode.sync_tid, inode.datasync_tid) = (tid, tid);
         inode.raw.set_i_uid((who.uid & 0xFFFF) as u16);
         inode.raw.set_i_uid_high((who.uid >> 16) as u16);
         inode.raw.set_i_gid((gid & 0xFFFF) as u16);
