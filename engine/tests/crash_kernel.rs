@@ -3,7 +3,6 @@
 
 #[allow(dead_code, reason = "other tests use the rest")]
 mod crash_support;
-#[allow(dead_code, reason = "other tests use the rest")]
 mod kernel_ops;
 mod oracle;
 
