@@ -234,6 +234,13 @@ async fn everything_goes_by_keys() -> Result<()> {
         wait_for_text_in(page, "dialog.help", "Fork here").await?;
         page.screenshots("lab-keys").await?;
         keys(page, &[ESCAPE]).await?;
+        until("the help to be gone", async || {
+            let gone: bool = page
+                .evaluate("return !document.querySelector('dialog.help')?.open")
+                .await?;
+            Ok(gone.then_some(()))
+        })
+        .await?;
         keys(page, &["f"]).await?;
         wait_for_text_in(page, ".runs", "from run 1").await
     })
