@@ -14,6 +14,8 @@ use crate::worker::lab::{Ending, LabAnswer, Mistake};
 /// A picture of the Lab.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LabView {
+    /// The disks that a power cut here could leave: before all others where it is shown.
+    Plug,
     /// The block map.
     Blocks,
     /// Files and the tree that leads to them.
@@ -32,8 +34,6 @@ pub enum LabView {
     Figures,
     /// The groups.
     Groups,
-    /// The disks that a power cut here could leave.
-    Plug,
     /// What is inside the device.
     Medium,
 }
