@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// States that are handed over, of each run.
 fn wanted() -> usize {
     let runs = std::env::var("FSLAB_CRASH_STATES").ok();
-    runs.and_then(|n| n.parse().ok()).unwrap_or(5)
+    runs.and_then(|n| n.parse().ok()).unwrap_or(3)
 }
 
 fn save(disk: &CowDisk, path: &Path) {

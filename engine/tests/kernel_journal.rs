@@ -356,7 +356,7 @@ fn every_instant(nth: usize) {
 }
 
 /// Runs of each setting where nobody asks for more.
-const RUNS: u64 = 20;
+const RUNS: u64 = 8;
 
 macro_rules! every_instant {
     ($($name:ident = $nth:literal;)*) => {

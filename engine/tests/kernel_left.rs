@@ -57,7 +57,7 @@ const EXTERNAL: &[Setting] = &[
 ];
 
 fn seeds() -> u64 {
-    std::env::var("FSLAB_LEFT_SEEDS").map_or(2, |n| n.parse().unwrap())
+    std::env::var("FSLAB_LEFT_SEEDS").map_or(1, |n| n.parse().unwrap())
 }
 
 fn all(settings: &[Setting], copies: usize) {
