@@ -5,7 +5,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod crash_support;
 
-use crash_support::{RENAME, RENAME_SYNCED, TRUNCATE, explored, moments, parse};
+use crash_support::{RENAME, RENAME_SYNCED, SECRET, TRUNCATE, explored, moments, outcomes, parse};
 use std::collections::BTreeSet;
 
 /// A new file; nothing of that name was there.
@@ -20,6 +20,7 @@ const EXT4: &str = "-t ext4 -b 1024 -J size=1";
 
 /// Another file's bytes lie in the free blocks, and then a program runs.
 fn text(mkfs: &str, mount: &str, lines: &str, file: &str) -> String {
+    let outcomes = outcomes(file, "pattern(5000, 1)", "pattern(5000, 2)", "not begun");
     format!(
         r#"fslab = 1
 [device]
@@ -28,46 +29,13 @@ size = "16M"
 options = "{mkfs}"
 [mount]
 options = "{mount}"
-[crash]
-program = '''
-OLD = pattern(5000, 1)
-NEW = pattern(5000, 2)
-c = content("{file}")
-'''
-[[outcome]]
-name = "before"
-when = 'not begun'
-[[outcome]]
-name = "absent"
-when = 'c == ENOENT'
-[[outcome]]
-name = "old"
-when = 'c == OLD'
-[[outcome]]
-name = "new"
-when = 'c == NEW'
-[[outcome]]
-name = "empty"
-when = 'len(c) == 0'
-[[outcome]]
-name = "zeros"
-when = 'c == zeros(len(c))'
-[[outcome]]
-name = "garbage"
-when = 'true'
+{outcomes}
 [[process]]
 program = '''
 fd = open("/file", O_CREAT | O_WRONLY)
 write(fd, pattern(5000, 1))
 close(fd)
-fd = open("/secret", O_CREAT | O_WRONLY)
-while not failed(write(fd, repeat("S", 64k))) {{
-    pass
-}}
-close(fd)
-sync()
-unlink("/secret")
-sync()
+{SECRET}
 begun = true
 {lines}
 '''
@@ -131,7 +99,7 @@ fn c2_rename_without_fsync() {
     let run = |mkfs, mount, expected: &[&str]| expect(mkfs, mount, RENAME, "/file", expected);
     run(EXT3, "data=ordered", &["old", "new"]);
     run(EXT3, "data=journal", &["old", "new"]);
-    run(EXT3, "data=writeback", &["old", "new", "garbage"]);
+    run(EXT3, "data=writeback", &["old", "new", "other"]);
     run(
         EXT4,
         "noauto_da_alloc,dioread_lock",
@@ -161,12 +129,12 @@ fn c2_rename_with_fsync() {
 fn c3_stale_data() {
     let run = |mkfs, mount, expected: &[&str]| expect(mkfs, mount, CREATE, "/new", expected);
     run(EXT3, "data=ordered", &["absent", "new"]);
-    run(EXT3, "data=writeback", &["absent", "new", "garbage"]);
+    run(EXT3, "data=writeback", &["absent", "new", "other"]);
     run(EXT4, "nodelalloc", &["absent", "new"]);
     run(
         EXT4,
         "nodelalloc,data=writeback",
-        &["absent", "new", "garbage"],
+        &["absent", "new", "other"],
     );
     run(EXT4, "dioread_lock", &["absent", "empty", "new"]);
 }
@@ -179,7 +147,7 @@ fn c4_commit_without_a_flush_before_it() {
     let run = |mount, expected: &[&str]| expect(mkfs, mount, CREATE, "/new", expected);
     run(
         "nodelalloc,journal_checksum,journal_async_commit",
-        &["absent", "new", "garbage"],
+        &["absent", "new", "other"],
     );
     run("nodelalloc,journal_checksum", &["absent", "new"]);
 }

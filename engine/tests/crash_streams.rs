@@ -5,7 +5,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod crash_support;
 
-use crash_support::{explored, moments, parse};
+use crash_support::{SECRET, explored, moments, outcomes, parse};
 use fslab_engine::crash::{Field, Judge, Stream, taken};
 use fslab_engine::disk::FileReader;
 use std::collections::BTreeSet;
@@ -50,40 +50,12 @@ const PROGRAMS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// What is asked of every disk. `/begun` is there, and safe, before the calls are made.
-const ASKED: &str = r#"
-[crash]
-program = '''
-OLD = repeat("O", 5000)
-NEW = repeat("N", 5000)
-c = content("/file")
-'''
-[[outcome]]
-name = "before"
-when = 'not exists("/begun")'
-[[outcome]]
-name = "absent"
-when = 'c == ENOENT'
-[[outcome]]
-name = "old"
-when = 'c == OLD'
-[[outcome]]
-name = "new"
-when = 'c == NEW'
-[[outcome]]
-name = "empty"
-when = 'len(c) == 0'
-[[outcome]]
-name = "zeros"
-when = 'c == zeros(len(c))'
-[[outcome]]
-name = "other"
-when = 'true'
-"#;
-
 /// Free blocks hold another file's bytes; commits come every second, and everything is
 /// written three seconds after the calls.
 fn scenario(kind: &str, options: &str, calls: &str) -> String {
+    // `/begun` is there, and safe, before the calls are made.
+    let (old, new) = ("repeat(\"O\", 5000)", "repeat(\"N\", 5000)");
+    let outcomes = outcomes("/file", old, new, "not exists(\"/begun\")");
     format!(
         r#"fslab = 1
 [device]
@@ -92,21 +64,14 @@ size = "16M"
 options = "-t {kind} -b 1024 -J size=1"
 [mount]
 options = "{options},commit=1"
-{ASKED}
+{outcomes}
 [[process]]
 program = '''
 NEW = repeat("N", 5000)
 fd = open("/file", O_CREAT | O_WRONLY)
 write(fd, repeat("O", 5000))
 close(fd)
-fd = open("/secret", O_CREAT | O_WRONLY)
-while not failed(write(fd, repeat("S", 64k))) {{
-    pass
-}}
-close(fd)
-sync()
-unlink("/secret")
-sync()
+{SECRET}
 close(open("/begun", O_CREAT | O_WRONLY))
 sync()
 {calls}

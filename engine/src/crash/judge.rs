@@ -9,15 +9,17 @@ use crate::event::What;
 use crate::kernel::{Caller, Errno, Mount, MountOptions, OpenFlags};
 use crate::machine::run_call;
 use crate::scenario::lang::{Given, Program, Step, Vm};
-use crate::scenario::{Answer, Call, Scenario};
+use crate::scenario::{Answer, Call, Reply, Scenario};
 use crate::units::SimTime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Instructions that one condition may take.
-const FUEL: u64 = 2_000_000;
-/// Calls that one condition may make.
+/// Instructions that all conditions may take on one disk.
+const FUEL: u64 = 4_000_000;
+/// Calls that they may make.
 const MOST_CALLS: u32 = 10_000;
+/// Bytes that they may read.
+const MOST_READ: u64 = 64 << 20;
 
 /// A condition, ready to be asked.
 #[derive(Clone, Debug)]
@@ -41,6 +43,13 @@ pub struct Judge {
     pub given: BTreeMap<String, Given>,
     /// When that was.
     pub now: SimTime,
+}
+
+/// What the conditions may still take on one disk: a stranger's cost no more than anybody's.
+struct Budget {
+    fuel: u64,
+    calls: u32,
+    bytes: u64,
 }
 
 /// What became of a disk.
@@ -122,13 +131,25 @@ impl Judge {
         verdict.replayed = events.iter().filter(replayed).count() as u32;
         mount.vol.events.keep(false);
         verdict.problems = check::check(mount.vol.seen());
+        let mut budget = Budget {
+            fuel: FUEL,
+            calls: MOST_CALLS,
+            bytes: MOST_READ,
+        };
+        let mut ask = |condition: &Condition, verdict: &mut Verdict| {
+            let answer = self.run(condition, &mut mount, &mut budget);
+            answer.unwrap_or_else(|words| {
+                verdict.unanswered.push((condition.name.clone(), words));
+                false
+            })
+        };
         for (nr, condition) in (0u32..).zip(&self.classes) {
-            if verdict.class.is_none() && self.ask(condition, &mut mount, &mut verdict) {
+            if verdict.class.is_none() && ask(condition, &mut verdict) {
                 verdict.class = Some(nr);
             }
         }
         for (nr, condition) in (0u32..).zip(&self.expectations) {
-            if !self.ask(condition, &mut mount, &mut verdict) {
+            if !ask(condition, &mut verdict) {
                 verdict.broken.push(nr);
             }
         }
@@ -136,18 +157,12 @@ impl Judge {
     }
 
     /// Whether a condition is true of a mounted disk; it may read, and change nothing.
-    fn ask(&self, condition: &Condition, mount: &mut Mount, verdict: &mut Verdict) -> bool {
-        match self.run(condition, mount) {
-            Ok(held) => held,
-            Err(words) => {
-                let answer = (condition.name.clone(), words);
-                verdict.unanswered.push(answer);
-                false
-            }
-        }
-    }
-
-    fn run(&self, condition: &Condition, mount: &mut Mount) -> Result<bool, String> {
+    fn run(
+        &self,
+        condition: &Condition,
+        mount: &mut Mount,
+        budget: &mut Budget,
+    ) -> Result<bool, String> {
         let mut vm = Vm::new(condition.program.clone(), 0);
         vm.set_now(self.now);
         for name in condition.program.given() {
@@ -156,24 +171,39 @@ impl Judge {
                 None => vm.give_nothing(name),
             }
         }
-        let (mut fuel, mut calls) = (FUEL, 0);
         loop {
-            match vm.step(&mut fuel) {
-                Step::Call(call) => {
-                    calls += 1;
-                    if calls > MOST_CALLS {
-                        return Err(format!("it makes more than {MOST_CALLS} calls"));
-                    }
-                    vm.answer(&reading(mount, &call));
-                }
+            match vm.step(&mut budget.fuel) {
+                Step::Call(call) => vm.answer(&budget.reading(mount, &call)?),
                 Step::Print(_) => {}
                 Step::Done => return vm.held().ok_or_else(|| "it came to no value".into()),
                 Step::Failed(e) => return Err(e.words),
                 Step::OutOfFuel => {
-                    return Err(format!("it takes more than {FUEL} instructions"));
+                    return Err(format!(
+                        "all conditions together take more than {FUEL} instructions"
+                    ));
                 }
             }
         }
+    }
+}
+
+impl Budget {
+    /// Runs a call and charges it.
+    fn reading(&mut self, mount: &mut Mount, call: &Call) -> Result<Answer, String> {
+        let left = self.calls.checked_sub(1);
+        self.calls = left
+            .ok_or_else(|| format!("all conditions together make more than {MOST_CALLS} calls"))?;
+        let answer = reading(mount, call);
+        if let Ok(Reply::Bytes(bytes)) = &answer {
+            let left = self.bytes.checked_sub(bytes[..].len() as u64);
+            self.bytes = left.ok_or_else(|| {
+                format!(
+                    "all conditions together read more than {} MiB",
+                    MOST_READ >> 20
+                )
+            })?;
+        }
+        Ok(answer)
     }
 }
 

@@ -18,6 +18,6 @@ pub use field::{Coverage, Field, State};
 pub use guide::Guide;
 pub use judge::{Condition, Judge, Verdict};
 pub use medium::Decision;
-pub use moments::{Moment, Watch};
+pub use moments::{Moment, Watch, moments};
 pub use pending::{Atom, Order, Pending, PendingWrite, Raw, Rules, SECTOR, Tear};
 pub use stream::{Record, Stream, StreamError, taken};

@@ -109,3 +109,15 @@ impl Watch {
         }
     }
 }
+
+/// Every moment of a run, from where the machine is to its end.
+pub fn moments(mut machine: Machine) -> Vec<Moment> {
+    machine.keep_events(false);
+    let mut watch = Watch::new(&machine);
+    let mut all: Vec<Moment> = watch.step(&machine).into_iter().collect();
+    while machine.step() {
+        all.extend(watch.step(&machine));
+    }
+    all.extend(watch.end(&machine));
+    all
+}

@@ -11,6 +11,12 @@ pub const SECTOR: u64 = 512;
 /// Writes whose bytes are compared with what they replace: beyond so many bytes in all it is
 /// left out, which makes states that differ in nothing, but none that cannot be.
 const MOST_COMPARED: u64 = 64 << 20;
+/// Beyond so many bytes in all no write is torn: each is there as a whole or not at all.
+const MOST_TORN: u64 = 256 << 20;
+/// Writes that may be lost at once; older ones are taken to be on the medium.
+const MOST_WRITES: usize = 20_000;
+/// Writes over one another, summed over the stretches that the same ones cover.
+const MOST_COVERS: usize = 4 << 20;
 
 /// What reaches the medium as a whole or not at all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -95,6 +101,8 @@ pub struct Pending {
     segments: Vec<Segment>,
     rules: Rules,
     atoms: u64,
+    /// There is too much for all of its disks: some that the rules allow are left out.
+    coarse: bool,
 }
 
 /// A write as it was queued, before anything is known of it.
@@ -113,19 +121,47 @@ pub struct Raw {
 impl Pending {
     /// A medium with these writes, oldest first, upon it. Parts of sectors are filled up
     /// from what lies below.
-    pub fn new(stable: CowDisk, raw: Vec<Raw>, rules: Rules) -> Self {
-        let writes: Vec<PendingWrite> = raw.into_iter().filter_map(whole_sectors).collect();
-        let segments = segments(&writes);
+    pub fn new(mut stable: CowDisk, raw: Vec<Raw>, rules: Rules) -> Self {
+        let len = stable.len();
+        let mut writes: Vec<PendingWrite> = raw
+            .into_iter()
+            .filter_map(|raw| whole_sectors(raw, len))
+            .collect();
+        let mut keep = writes.len().min(MOST_WRITES);
+        let mut coarse = keep < writes.len();
+        let segments = loop {
+            for old in writes.drain(..writes.len() - keep) {
+                old.put(&mut stable);
+            }
+            match segments(&writes) {
+                Some(segments) => break segments,
+                None => (keep, coarse) = (keep / 2, true),
+            }
+        };
+        let bytes: u64 = writes.iter().map(|w| w.len).sum();
+        let mut rules = rules;
+        if bytes > MOST_TORN && rules.tear != Tear::Never {
+            (rules.tear, coarse) = (Tear::Never, true);
+        }
         let mut pending = Self {
             stable,
             writes,
             segments,
             rules,
             atoms: 0,
+            coarse,
         };
-        pending.compare();
+        if bytes <= MOST_COMPARED {
+            pending.compare();
+        }
         pending.atoms = pending.count();
         pending
+    }
+
+    /// Whether there is so much that some disks which the rules allow are left out: those
+    /// with torn writes, or without the oldest.
+    pub fn is_coarse(&self) -> bool {
+        self.coarse
     }
 
     /// What a power cut now may do to a drive.
@@ -178,8 +214,9 @@ impl Pending {
                 let atom = Atom { write: nr, part };
                 let (from, to) = self.sectors(atom);
                 let first = w.offset / SECTOR;
-                let changes =
-                    (from..to).any(|s| w.same.get((s - first) as usize).is_some_and(|same| !same));
+                let same = |s: u64| w.same.get((s - first) as usize).copied().unwrap_or(false);
+                // Where nothing was compared it is not gone through either.
+                let changes = w.same.is_empty() || !(from..to).all(same);
                 changes.then_some(atom)
             })
         })
@@ -288,8 +325,8 @@ impl Pending {
 
     /// Notes which sectors are written with what is there in any case.
     fn compare(&mut self) {
-        if self.writes.iter().map(|w| w.len).sum::<u64>() > MOST_COMPARED {
-            return;
+        for w in &mut self.writes {
+            w.same = vec![false; (w.len / SECTOR) as usize];
         }
         for segment in &self.segments {
             for sector in segment.sectors.0..segment.sectors.1 {
@@ -334,6 +371,15 @@ impl Pending {
 }
 
 impl PendingWrite {
+    /// Puts it on a disk, whose size it was checked against.
+    fn put(&self, disk: &mut CowDisk) {
+        let mut at = self.offset;
+        for (data, len) in self.data.iter() {
+            let _ = disk.write_data(at, *len, data);
+            at += len;
+        }
+    }
+
     /// The bytes from `skip` on.
     fn read(&self, skip: u64, out: &mut [u8]) {
         let (mut at, want) = (0, out.len() as u64);
@@ -348,23 +394,25 @@ impl PendingWrite {
     }
 }
 
-/// A write of whole sectors. Filesystems write nothing else; what is left over at the ends
-/// of another is not taken for changed.
-fn whole_sectors(raw: Raw) -> Option<PendingWrite> {
-    let len: u64 = raw.data.iter().map(|(_, n)| n).sum();
+/// A write of whole sectors on a medium of `size` bytes. Filesystems write nothing else; what
+/// is left over at the ends of another is not taken for changed.
+fn whole_sectors(raw: Raw, size: u64) -> Option<PendingWrite> {
+    let sum = |all: u64, (_, n): &(Data, u64)| all.checked_add(*n);
+    let len = raw.data.iter().try_fold(0, sum)?;
+    let fits = raw.offset.checked_add(len)? <= size;
     let whole = raw.offset.is_multiple_of(SECTOR) && len.is_multiple_of(SECTOR) && len > 0;
-    whole.then(|| PendingWrite {
+    (fits && whole).then(|| PendingWrite {
         request: raw.request,
         offset: raw.offset,
         len,
-        same: vec![false; (len / SECTOR) as usize],
+        same: Vec::new(),
         data: raw.data,
         cause: raw.cause,
     })
 }
 
-/// Cuts the medium where a write begins or ends.
-fn segments(writes: &[PendingWrite]) -> Vec<Segment> {
+/// Cuts the medium where a write begins or ends; `None`: too many lie over one another.
+fn segments(writes: &[PendingWrite]) -> Option<Vec<Segment>> {
     let mut edges: Vec<u64> = writes
         .iter()
         .flat_map(|w| [w.offset / SECTOR, (w.offset + w.len) / SECTOR])
@@ -372,20 +420,25 @@ fn segments(writes: &[PendingWrite]) -> Vec<Segment> {
     edges.sort_unstable();
     edges.dedup();
     let mut covers: Vec<Vec<u32>> = vec![Vec::new(); edges.len()];
+    let mut count = 0;
     for (nr, w) in (0u32..).zip(writes) {
         let from = edges.partition_point(|&e| e < w.offset / SECTOR);
         let to = edges.partition_point(|&e| e < (w.offset + w.len) / SECTOR);
+        count += to - from;
+        if count > MOST_COVERS {
+            return None;
+        }
         for cover in covers.get_mut(from..to).unwrap_or(&mut []) {
             cover.push(nr);
         }
     }
     let ranges = edges.windows(2).map(|e| (e[0], e[1]));
-    ranges
+    let all = ranges
         .zip(covers)
         .filter(|(_, writes)| !writes.is_empty())
         .map(|(sectors, writes)| Segment {
             sectors,
             writes: writes.into(),
-        })
-        .collect()
+        });
+    Some(all.collect())
 }

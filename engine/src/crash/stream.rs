@@ -1,7 +1,7 @@
 //! What a real kernel wrote to a device, as it was recorded: the same field of states for it.
 
 use super::pending::{Pending, Raw, Rules};
-use crate::disk::{CowDisk, Data, ReadAt, ReadError, WriteAt};
+use crate::disk::{CowDisk, Data, ReadAt, ReadError, WriteAt, check_range};
 use std::sync::Arc;
 
 /// Most records of a stream.
@@ -95,6 +95,23 @@ pub enum StreamError {
     },
 }
 
+impl Record {
+    /// Refuses what does not lie on a device of `len` bytes.
+    fn check(&self, record: u64, len: u64) -> Result<(), StreamError> {
+        let (offset, bytes) = match self {
+            Self::Write { offset, bytes, .. } => (*offset, bytes[..].len() as u64),
+            Self::Discard { offset, len } => (*offset, *len),
+            Self::Flush => return Ok(()),
+        };
+        check_range(offset, bytes, len).map_err(|_| StreamError::PastEnd {
+            record,
+            offset,
+            end: offset.saturating_add(bytes),
+            len,
+        })
+    }
+}
+
 impl Stream {
     /// Reads a log: of `blkrec.py` (a head of number, kind, offset and length, all little
     /// endian, before each record's bytes) or of dm-log-writes.
@@ -119,10 +136,11 @@ impl Stream {
         rules: Rules,
         mut each: impl FnMut(usize, Pending),
     ) -> Result<(), StreamError> {
-        let mut stable = base;
+        let mut stable = base.clone();
         let mut cached: Vec<Raw> = Vec::new();
         for (nr, record) in self.records.iter().enumerate() {
             let request = nr as u64;
+            record.check(request, base.len())?;
             match record {
                 Record::Flush => {
                     if !cached.is_empty() {
@@ -286,6 +304,10 @@ fn dm_log_writes(log: &[u8]) -> Result<Vec<Record>, StreamError> {
         let field = |nth: usize| number(log, at + 8 * nth).ok_or_else(|| cut(record, at));
         let (place, sectors, flags, bytes) = (field(0)?, field(1)?, field(2)?, field(3)?);
         let begin = at;
+        // From here on no sum of it and a place in the log is too large.
+        if bytes > log.len() as u64 {
+            return Err(cut(record, begin));
+        }
         at = at.saturating_add(sector);
         if flags & DM_FLUSH != 0 {
             records.push(Record::Flush);

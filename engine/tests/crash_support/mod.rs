@@ -1,43 +1,46 @@
 //! Scenarios for tests of power cuts.
 
-use fslab_engine::crash::{Field, Moment, Watch};
+use fslab_engine::crash::{Field, Moment};
 use fslab_engine::machine::Machine;
 use fslab_engine::scenario::Scenario;
 use std::sync::Arc;
 
-/// What a save can be told apart as.
-pub const OUTCOMES: &str = r#"
-[crash]
-program = '''
-OLD = pattern(5000, 1)
-NEW = pattern(5000, 2)
-c = content("/file")
-'''
-[[outcome]]
-name = "old"
-when = 'c == OLD'
-[[outcome]]
-name = "new"
-when = 'c == NEW'
-[[outcome]]
-name = "absent"
-when = 'c == ENOENT'
-[[outcome]]
-name = "unreadable"
-when = 'failed(c)'
-[[outcome]]
-name = "empty"
-when = 'len(c) == 0'
-[[outcome]]
-name = "zeros"
-when = 'c == zeros(len(c))'
-[[outcome]]
-name = "other"
-when = 'true'
+/// What a file can be told apart as, given what it held and what it is to hold. `before`: a
+/// condition that is true of disks from before the beginning.
+pub fn outcomes(file: &str, old: &str, new: &str, before: &str) -> String {
+    let classes = [
+        ("before", before),
+        ("absent", "c == ENOENT"),
+        ("unreadable", "failed(c)"),
+        ("old", "c == OLD"),
+        ("new", "c == NEW"),
+        ("empty", "len(c) == 0"),
+        ("zeros", "c == zeros(len(c))"),
+        ("other", "true"),
+    ];
+    let program = format!("OLD = {old}\nNEW = {new}\nc = content(\"{file}\")\n");
+    let mut text = format!("[crash]\nprogram = '''\n{program}'''\n");
+    for (name, when) in classes {
+        text += &format!("[[outcome]]\nname = \"{name}\"\nwhen = '{when}'\n");
+    }
+    text
+}
+
+/// Fills the free blocks with another file's bytes, in the workload language.
+pub const SECRET: &str = r#"
+fd = open("/secret", O_CREAT | O_WRONLY)
+while not failed(write(fd, repeat("S", 64k))) {
+    pass
+}
+close(fd)
+sync()
+unlink("/secret")
+sync()
 "#;
 
 /// `/file` is made with old contents, and then these lines are run.
 pub fn scenario(mkfs: &str, mount: &str, lines: &str) -> String {
+    let outcomes = outcomes("/file", "pattern(5000, 1)", "pattern(5000, 2)", "false");
     format!(
         r#"fslab = 1
 [device]
@@ -51,7 +54,7 @@ dirty_expire = "3s"
 dirty_writeback = "1s"
 [run]
 linger = "9s"
-{OUTCOMES}
+{outcomes}
 [[process]]
 name = "editor"
 program = '''
@@ -97,15 +100,7 @@ pub fn parse(text: &str) -> Arc<Scenario> {
 
 /// Every instant of a run that makes a difference.
 pub fn moments(scenario: Arc<Scenario>) -> Vec<Moment> {
-    let mut machine = Machine::new(scenario).unwrap();
-    machine.keep_events(false);
-    let mut watch = Watch::new(&machine);
-    let mut all: Vec<Moment> = watch.step(&machine).into_iter().collect();
-    while machine.step() {
-        all.extend(watch.step(&machine));
-    }
-    all.extend(watch.end(&machine));
-    all
+    fslab_engine::crash::moments(Machine::new(scenario).unwrap())
 }
 
 pub fn explored(moment: Moment, limit: usize) -> Field {

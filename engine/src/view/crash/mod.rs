@@ -88,6 +88,8 @@ pub struct FieldView {
     pub share: f64,
     /// All are.
     pub complete: bool,
+    /// There is too much: writes are taken as whole, or the oldest as safe.
+    pub coarse: bool,
     /// Disks that were recovered to know it.
     pub looked: u64,
 }
@@ -146,6 +148,7 @@ pub fn field(field: &Field, event: u64, time_ns: u64) -> FieldView {
         log2_disks,
         share,
         complete,
+        coarse: field.pending().is_coarse(),
         looked: field.looked(),
     }
 }

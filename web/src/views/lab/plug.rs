@@ -88,6 +88,7 @@ fn covered(store: &Store, field: &FieldView, more: bool) -> Html {
     html! {
         <p class="covered" aria-live="polite">
             { words }
+            if field.coarse { { " (so much is not safe that writes are taken as whole, or the oldest as safe)" } }
             if more { { " · looking… " }{ button("Stop", stop) } }
         </p>
     }

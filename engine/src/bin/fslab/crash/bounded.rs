@@ -1,9 +1,9 @@
 //! `crash --bounded`: every workload of one call, through all its disks.
 
-use super::{SLICE, all_moments};
+use super::SLICE;
 use crate::{out, run as runs};
 use anyhow::bail;
-use fslab_engine::crash::{Field, Workload, one_call};
+use fslab_engine::crash::{Field, Workload, moments, one_call};
 use fslab_engine::machine::Machine;
 use fslab_engine::view::crash::{Taken, outcome_words, taken};
 use rayon::prelude::*;
@@ -65,7 +65,7 @@ fn explore(workload: &Workload, limit: usize) -> anyhow::Result<Result> {
         complete: true,
         broken: BTreeSet::new(),
     };
-    for moment in all_moments(Machine::new(Arc::new(scenario))?) {
+    for moment in moments(Machine::new(Arc::new(scenario))?) {
         let judge = Arc::new(moment.judge);
         let mut field = Field::new(Arc::new(moment.pending), judge.clone(), limit);
         while field.explore(SLICE) {}

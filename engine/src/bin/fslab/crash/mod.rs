@@ -6,7 +6,9 @@ use crate::out;
 use crate::run as runs;
 use anyhow::{Context, bail};
 use clap::Args;
-use fslab_engine::crash::{Field, Judge, Moment, Stream, Watch, taken as taken_in};
+use fslab_engine::crash::{
+    Field, Judge, Moment, Stream, moments as every_moment, taken as taken_in,
+};
 use fslab_engine::disk::FileReader;
 use fslab_engine::machine::Machine;
 use fslab_engine::recording::Recording;
@@ -98,6 +100,9 @@ struct Report {
     log2_disks: f64,
     states: usize,
     recovered: u64,
+    /// Instants at which so much is not safe that writes are taken as whole, or the oldest as
+    /// safe.
+    coarse: usize,
     /// Smallest share of an instant's disks that was looked at.
     share: f64,
     outcomes: BTreeMap<String, usize>,
@@ -195,7 +200,7 @@ fn streamed(scenario: &Scenario, log: &Path, base: &Path) -> anyhow::Result<Vec<
 
 fn moments(scenario: &Arc<Scenario>, at: Option<u64>) -> anyhow::Result<Vec<Moment>> {
     let Some(event) = at else {
-        return Ok(all_moments(Machine::new(scenario.clone())?));
+        return Ok(every_moment(Machine::new(scenario.clone())?));
     };
     let mut recording = Recording::new(scenario.clone())?;
     while recording.len() <= event && recording.record(SLICE as u64) {}
@@ -209,17 +214,6 @@ fn moments(scenario: &Arc<Scenario>, at: Option<u64>) -> anyhow::Result<Vec<Mome
     Ok(vec![
         Moment::of(&machine).context("the device keeps no contents")?,
     ])
-}
-
-fn all_moments(mut machine: Machine) -> Vec<Moment> {
-    machine.keep_events(false);
-    let mut watch = Watch::new(&machine);
-    let mut all: Vec<Moment> = watch.step(&machine).into_iter().collect();
-    while machine.step() {
-        all.extend(watch.step(&machine));
-    }
-    all.extend(watch.end(&machine));
-    all
 }
 
 fn explore(moment: Moment, limit: usize) -> Explored {
@@ -292,6 +286,7 @@ fn report(scenario: &Scenario, explored: &[Explored], broken: Vec<Proof>, one: b
         log2_disks: 0.0,
         states: 0,
         recovered: 0,
+        coarse: 0,
         share: 1.0,
         outcomes: BTreeMap::new(),
         broken,
@@ -302,6 +297,7 @@ fn report(scenario: &Scenario, explored: &[Explored], broken: Vec<Proof>, one: b
         report.complete += usize::from(coverage.complete);
         report.log2_disks = report.log2_disks.max(coverage.log2_disks);
         report.share = report.share.min(coverage.share);
+        report.coarse += usize::from(e.field.pending().is_coarse());
         report.states += e.field.states().len();
         report.recovered += e.field.looked();
         for s in e.field.states() {
@@ -334,6 +330,13 @@ fn print(report: &Report, streamed: bool) -> anyhow::Result<()> {
             "All disks of {} instants are among them, of another at least {:.3} %: raise --limit for more",
             report.complete,
             report.share * 100.0
+        )?;
+    }
+    if report.coarse > 0 {
+        writeln!(
+            out,
+            "At {} instants so much is not safe that writes are taken as whole, or the oldest as safe",
+            report.coarse
         )?;
     }
     for (words, states) in &report.outcomes {

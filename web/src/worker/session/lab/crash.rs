@@ -14,7 +14,7 @@ use crate::worker::lab::LabAnswer;
 /// States of one instant that are looked at, at most.
 const STATES: usize = 5_000;
 /// Disks looked at between two looks at the clock.
-const BATCH: usize = 16;
+const BATCH: usize = 2;
 
 /// An instant at which the plug was pulled.
 #[derive(Debug)]
