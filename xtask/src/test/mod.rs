@@ -18,6 +18,9 @@ pub struct Args {
     /// Run only these steps
     #[arg(long, value_enum, num_args = 1.., value_name = "NAME")]
     only: Vec<Step>,
+    /// Of the native and the browser's tests only these, in nextest's words: test(name)
+    #[arg(long, value_name = "EXPRESSION")]
+    filter: Option<String>,
 }
 
 /// How a step ended.
@@ -44,17 +47,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let outcomes: Vec<_> = Step::ALL
         .into_iter()
         .filter(|step| args.only.is_empty() || args.only.contains(step))
-        .map(|step| take(step, &workspace))
+        .map(|step| take(step, &workspace, args.filter.as_deref()))
         .collect();
     Ok(summarise(&outcomes))
 }
 
-fn take(step: Step, workspace: &Workspace) -> Outcome {
+fn take(step: Step, workspace: &Workspace, filter: Option<&str>) -> Outcome {
     println!("\n── {} ──", step.title());
     let start = Instant::now();
     let mut notices = Vec::new();
     let verdict = step
-        .run(workspace, &mut notices)
+        .run(workspace, filter, &mut notices)
         .unwrap_or_else(|error| Verdict::Failed(format!("{error:#}")));
     // Many tests may lack the same thing.
     notices.sort();

@@ -51,7 +51,13 @@ impl Step {
         }
     }
 
-    pub fn run(self, workspace: &Workspace, notices: Notices) -> Result<Verdict> {
+    /// `filter` narrows the native and the browser's tests.
+    pub fn run(
+        self,
+        workspace: &Workspace,
+        filter: Option<&str>,
+        notices: Notices,
+    ) -> Result<Verdict> {
         match self {
             Self::Fmt => check(workspace.cargo().args(["fmt", "--all", "--check"]), notices),
             Self::Clippy => clippy(workspace, &["--workspace"], notices),
@@ -63,13 +69,13 @@ impl Step {
                     notices,
                 )
             }
-            Self::Tests => native_tests(workspace, notices),
+            Self::Tests => native_tests(workspace, filter, notices),
             Self::DocTests => check(
                 workspace.cargo().args(["test", "--doc", "--workspace"]),
                 notices,
             ),
             Self::WasmTests => wasm_tests(workspace, notices),
-            Self::BrowserTests => browser_tests(workspace, notices),
+            Self::BrowserTests => browser_tests(workspace, filter, notices),
         }
     }
 }
@@ -90,9 +96,9 @@ fn clippy(workspace: &Workspace, scope: &[&str], notices: Notices) -> Result<Ver
 }
 
 /// All but the tests of the page, which need a browser.
-fn native_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
+fn native_tests(workspace: &Workspace, filter: Option<&str>, notices: Notices) -> Result<Verdict> {
     let mut tests = if has_nextest() {
-        nextest(workspace, "not package(fslab-e2e)")
+        nextest(workspace, &within("not package(fslab-e2e)", filter))
     } else {
         cargo_test(workspace, &["--workspace", "--exclude=fslab-e2e"])
     };
@@ -105,6 +111,11 @@ fn native_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
 /// The seed of the property tests. Here it is the same each time, so that a change is
 /// judged by what it changed; `cargo test` draws a new one, and so may whoever sets it.
 const SEED: &str = "PROPTEST_RNG_SEED";
+
+/// Both of two expressions of nextest.
+fn within(all: &str, filter: Option<&str>) -> String {
+    filter.map_or_else(|| all.to_owned(), |filter| format!("{all} and ({filter})"))
+}
 
 fn has_nextest() -> bool {
     tool::find("cargo-nextest").is_some()
@@ -165,7 +176,7 @@ fn wasm_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
     check(&mut cargo, notices)
 }
 
-fn browser_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
+fn browser_tests(workspace: &Workspace, filter: Option<&str>, notices: Notices) -> Result<Verdict> {
     let browser = match browser::find_or_install() {
         Ok(browser) => browser,
         Err(reason) => return Ok(Verdict::Skipped(reason)),
@@ -183,7 +194,7 @@ fn browser_tests(workspace: &Workspace, notices: Notices) -> Result<Verdict> {
     let driver = driver::Driver::start(&browser.driver, &workspace.scratch("e2e")?)?;
 
     let mut tests = if has_nextest() {
-        nextest(workspace, "package(fslab-e2e)")
+        nextest(workspace, &within("package(fslab-e2e)", filter))
     } else {
         cargo_test(workspace, &["--package=fslab-e2e"])
     };
